@@ -124,6 +124,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "audit_job": {**_READ, WEB: "insert, update (stopped_by_id)", WORKER: "update"},
     # The feed is written by triggers. A web server writes the secrets of webhooks, and cannot read them.
     "audit_findingchange": _READ,
+    "audit_change": {**_READ, WORKER: "delete"},  # noted by triggers, and forgotten
     "audit_publishedfeed": {**_READ, WORKER: "insert, update"},
     "audit_webhook": {
         **_READ,
@@ -246,6 +247,7 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "audit_opens_case": (),
     **{f"audit_{name}_finding": () for name in ("guard", "keep", "number", "publish")},
     "audit_publish_case": (),
+    "audit_note_change": (),
     "audit_guard_run": (),
     "audit_guard_case_hands": (),
     "audit_guard_night_hands": (),

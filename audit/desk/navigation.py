@@ -230,7 +230,7 @@ def _counts(request: HttpRequest) -> Mapping[str, int]:
     """Return how much waits in the sections that say it: one query."""
     if not scope_of(request, *SEE, *DECIDE):
         return {"late": 0}
-    found = counted("waits", WAITS, request, lambda now: _waits(request, now))
+    found = counted("waits", WAITS, request, lambda now: _waits(request, now), is_kept=True)
     return {**found, "to_approve": sum(found[kind] for kind in ("closings", "corrections", "entries", "accounts"))}
 
 

@@ -24,6 +24,7 @@ from django.utils import timezone
 from psycopg.sql import Literal
 
 from audit.desk.scoped_admin import chosen_casino, officer_of
+from audit.desk.unchanged import while_unchanged
 from audit.models import Officer
 
 Row = TypeVar("Row", bound=Model)
@@ -47,11 +48,14 @@ _statements: dict[tuple[str, Hashable], tuple[str, Sequence[Any]] | None] = {}
 """By name and key. None is a query of which Django sees that it finds no row, as somebody's who sees no record."""
 
 
-def prepared(name: str, key: Hashable, build: Callable[[datetime], QuerySet[Any]]) -> list[tuple[Any, ...]]:
+def prepared(
+    name: str, key: Hashable, build: Callable[[datetime], QuerySet[Any]], *, kept_for: HttpRequest | None = None
+) -> list[tuple[Any, ...]]:
     """Return the rows of ``build(now)``, whose columns are those that its ``values`` name.
 
     ``build`` is called once for a ``name`` and a ``key``, on which alone its query depends, beside the moment that it
-    is given; it may add or take away some days.
+    is given; it may add or take away some days. ``kept_for`` a request, the rows are asked for again only when
+    something has changed: ``audit.desk.unchanged``. Nobody may change them.
     """
     if (name, key) not in _statements:
         if len(_statements) >= KEPT:
@@ -61,8 +65,14 @@ def prepared(name: str, key: Hashable, build: Callable[[datetime], QuerySet[Any]
     if statement is None:
         return []
     sql, parameters = statement
-    now = timezone.now()
-    return planned(sql, [_moved(value, now) for value in parameters])
+
+    def ask() -> tuple[list[tuple[Any, ...]], str]:
+        now = timezone.now()
+        return planned(sql, [_moved(value, now) for value in parameters]), sql
+
+    if kept_for is None:
+        return ask()[0]
+    return while_unchanged(kept_for, (name, key), ask, is_of_now=any(isinstance(each, datetime) for each in parameters))
 
 
 def written(sql: str, parameters: Sequence[Any]) -> tuple[str, list[Any]]:
@@ -155,11 +165,17 @@ class Rows(Subquery):
 
 
 def counted(
-    name: str, names: Sequence[str], request: HttpRequest, build: Callable[[datetime], Mapping[str, QuerySet[Any]]]
+    name: str,
+    names: Sequence[str],
+    request: HttpRequest,
+    build: Callable[[datetime], Mapping[str, QuerySet[Any]]],
+    *,
+    is_kept: bool = False,
 ) -> dict[str, int]:
     """Return how many rows each query of ``build(now)`` has, by ``names``, which are its keys: in one query.
 
-    ``build`` is as that of ``prepared``, for the signed-in officer and the chosen casino.
+    ``build`` is as that of ``prepared``, for the signed-in officer and the chosen casino; ``is_kept``: they are counted
+    again only when something has changed.
     """
 
     def row(now: datetime) -> QuerySet[Any]:
@@ -167,7 +183,7 @@ def counted(
         counts = {each: Rows(queries[each].order_by().values("pk")) for each in names}
         return Officer.objects.filter(pk=officer_of(request).pk).values_list("pk").annotate(**counts)
 
-    ((_officer, *numbers),) = prepared(name, key_of(request), row)
+    ((_officer, *numbers),) = prepared(name, key_of(request), row, kept_for=request if is_kept else None)
     # A query that can find nothing counts None.
     return {each: number or 0 for each, number in zip(names, numbers, strict=True)}
 

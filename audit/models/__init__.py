@@ -8,6 +8,7 @@ from audit.models.archive import ArchivedMonth, ArchiveState
 from audit.models.case_messages import CaseContacts, Escalation, EscalationNotice, VideoRequest
 from audit.models.cases import Case, CaseAction, Deadline, SavedView
 from audit.models.casinos import Casino, GamingTable
+from audit.models.changes import NOTED, Change
 from audit.models.complaints import Complaint, ComplaintAnswer
 from audit.models.corrections import (
     CORRECTION_RULES,
@@ -56,6 +57,7 @@ __all__ = [
     "CORRECTION_RULES",
     "DEFAULT_SCOPES",
     "FIRST_SANDBOX_ID",
+    "NOTED",
     "AccessLink",
     "AccountRequest",
     "Adjudication",
@@ -74,6 +76,7 @@ __all__ = [
     "CaseContacts",
     "Casino",
     "CasinoTurn",
+    "Change",
     "ChangeKind",
     "Complaint",
     "ComplaintAnswer",

@@ -109,7 +109,7 @@ class FindingList(OfChosenCasino):
         return list(self.result_list) if self.summed is not None and self.summed.rows else lines(self.result_list)
 
     def _folded(self, request: HttpRequest, start: int, length: int) -> Summed:
-        return folded(self.queryset, grouping_of(request), start=start, length=length)
+        return folded(request, self.queryset, grouping_of(request), start=start, length=length)
 
 
 class PagesByCase(Paginator):  # type: ignore[type-arg]  # Django has no such class at run time

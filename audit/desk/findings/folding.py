@@ -31,7 +31,8 @@ from audit.desk.findings.grouping import Grouping, Key, grouping_of
 from audit.desk.findings.person_filters import OWED
 from audit.desk.findings.queues import OPEN_QUEUES
 from audit.desk.findings.shown_findings import lines
-from audit.desk.prepared import planned, written
+from audit.desk.prepared import key_of, planned, written
+from audit.desk.unchanged import while_unchanged
 from audit.models import Finding, FindingStatus
 
 FOLDED_SHOWN = 4
@@ -143,13 +144,18 @@ def summed(everything: QuerySet[Any], grouping: Grouping) -> Summed:
     return of_all
 
 
-def folded(everything: QuerySet[Any], grouping: Grouping, *, start: int, length: int) -> Summed:
+def folded(request: HttpRequest, everything: QuerySet[Any], grouping: Grouping, *, start: int, length: int) -> Summed:
     """Return what a queue is about in which patterns fold, with ``length`` of its lines from ``start`` on: two queries.
 
-    ``everything`` has what ``by_urgency`` annotates.
+    ``everything`` has what ``by_urgency`` annotates, and is the list of ``request``. What is found is kept until
+    something changes, but not of a search: whom a name means is asked for before.
     """
     of_all = Summed()
-    found = _fold(everything, grouping, start, length)
+    if "q" in request.GET:
+        found = _fold(everything, grouping, start, length)[0]
+    else:
+        key = "folded", key_of(request), request.GET.urlencode(), start, length
+        found = while_unchanged(request, key, lambda: _fold(everything, grouping, start, length))
     if found is None:
         return of_all
     for group, count, by, currency, total in found["groups"] or ():
@@ -168,8 +174,8 @@ def folded(everything: QuerySet[Any], grouping: Grouping, *, start: int, length:
     return of_all
 
 
-def _fold(everything: QuerySet[Any], grouping: Grouping, start: int, length: int) -> dict[str, Any] | None:
-    """Return what PostgreSQL finds; None for a queue of which Django sees that it has no row."""
+def _fold(everything: QuerySet[Any], grouping: Grouping, start: int, length: int) -> tuple[dict[str, Any] | None, str]:
+    """Return what PostgreSQL finds, and by which statement; None where Django sees that there is none."""
     in_group = F(grouping.fields[0]) if grouping.fields else Value(0)
     known = ("pk", "case_id", "casino_id", "rule", "croupier", "player", "currency")
     found_out = ("by", "amount", "in_group", "deadline", "case_rule", "case_weight")
@@ -186,7 +192,7 @@ def _fold(everything: QuerySet[Any], grouping: Grouping, start: int, length: int
     try:
         sql, parameters = written(*incidents.values(*known, *found_out, *compared).query.sql_with_params())
     except EmptyResultSet:
-        return None
-    ((found,),) = planned(_FOLDED.format(incidents=sql, priority=priority), [*parameters, length, start])
-    result: dict[str, Any] = json.loads(found)
-    return result
+        return None, ""
+    statement = _FOLDED.format(incidents=sql, priority=priority)
+    ((found,),) = planned(statement, [*parameters, length, start])
+    return json.loads(found), statement

@@ -55,7 +55,9 @@ def in_full(pk: int) -> Finding | None:
 def most_urgent(request: HttpRequest, most: int) -> list[int]:
     """Return the ids of the open incidents of the chosen casino, or of all of the officer's: at most ``most``, in the
     order of the queue. One query."""
-    found = prepared(f"the {most} most urgent", key_of(request), lambda now: _waiting(request, now)[:most])
+    found = prepared(
+        f"the {most} most urgent", key_of(request), lambda now: _waiting(request, now)[:most], kept_for=request
+    )
     return [pk for (pk,) in found]
 
 

@@ -45,7 +45,9 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
     open_incidents = standing.filter(HEADS, case__state__in=OPEN)
     by_id = {casino.pk: casino for casino in casinos}
     following, lines = waits.incidents(request)
-    owed = prepared("owed by open incidents", key_of(request), lambda _now: waits.sums_of(open_incidents))
+    owed = prepared(
+        "owed by open incidents", key_of(request), lambda _now: waits.sums_of(open_incidents), kept_for=request
+    )
     last = nights.last_nights(in_record(NightReport.objects.select_related("casino"), request), standing, names)
     tables = monitoring.tables(list(by_id))
     closed = None

@@ -1,0 +1,156 @@
+"""Answers of the database that a process keeps while nothing that they are made of has changed.
+
+    a page asks ─► which tables have changed since this process looked? (one short query a request)
+                   none of the answer's ─► the answer as it is kept
+                   one of them, or too old ─► it is asked again, and kept
+
+Triggers note the transactions that change the tables of ``NOTED``, each in itself. A process looks with the snapshot of
+PostgreSQL that it saw last: a transaction that this snapshot does not see, and a later one does, has been committed
+since. Nothing is missed by when a row was written, as it would be by a time or a number.
+
+Only a request that reads asks for what is kept, and none within a transaction: it may have changed something itself.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import count
+from threading import Lock
+from typing import Any, TypeVar, cast
+
+from django.db import connection
+from django.http import HttpRequest
+from django.utils import timezone
+
+from audit.casework.priority import next_due
+from audit.models import NOTED
+
+Answer = TypeVar("Answer")
+
+KEPT_FOR = timedelta(minutes=1)
+"""How long an answer is kept at most: what it is made of besides, as which day it is, changes seldom."""
+
+MOST = 500
+"""Answers that a process keeps: beyond that it begins anew."""
+
+_LOOKED = "_looked_for_changes"
+_TABLE = re.compile(r"\baudit_[a-z_]+")
+
+_CHANGES = """
+select pg_current_snapshot()::text, array(
+  select distinct relation from audit_change
+  where xid >= pg_snapshot_xmin(%(seen)s::pg_snapshot)::text::bigint
+    and not pg_visible_in_snapshot(xid::text::xid8, %(seen)s::pg_snapshot))
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """An answer, and what it holds for: the changes of its tables that were known before it was asked for."""
+
+    answer: Any
+    changes: Mapping[str, int]
+    since: datetime
+    until: datetime
+
+
+@dataclass(slots=True)
+class _Known:
+    """What a process knows of one database."""
+
+    database: str = ""
+    seen: str = ""
+    """The snapshot that it looked with last; "" if it never did."""
+    looked_at: datetime | None = None
+    changes: dict[str, int] = field(default_factory=dict)
+    """By table, a number that is another one after each change."""
+    kept: dict[Hashable, _Kept] = field(default_factory=dict)
+
+
+_known = _Known()
+_lock = Lock()
+_numbers = count(1)
+
+
+def while_unchanged(
+    request: HttpRequest, key: Hashable, ask: Callable[[], tuple[Answer, str]], *, is_of_now: bool = True
+) -> Answer:
+    """Return what ``ask`` returns first; next is the statement that it asked by, whose tables decide how long it holds.
+
+    ``key`` says what the answer depends on beside the tables. ``is_of_now``: it depends on which cases are late, too,
+    and holds until the next one is. Raise what ``ask`` raises, and Django's database errors.
+    """
+    if request.method not in ("GET", "HEAD") or connection.in_atomic_block:
+        return ask()[0]
+    now = timezone.now()
+    _look(request, now)
+    kept = _known.kept.get(key)
+    if kept is not None and kept.since <= now < kept.until and _holds(kept.changes):
+        return cast(Answer, kept.answer)
+    before = {table: _known.changes.get(table, 0) for table in NOTED}
+    answer, statement = ask()
+    tables = set(_TABLE.findall(statement))
+    if tables and tables <= set(NOTED):
+        until = min(now + KEPT_FOR, (_next_due(before, now) if is_of_now else None) or now + KEPT_FOR)
+        _keep(key, _Kept(answer, {table: before[table] for table in tables}, now, until))
+    return answer
+
+
+def forget() -> None:
+    """Forget everything that this process keeps."""
+    with _lock:
+        _forget()
+
+
+def _look(request: HttpRequest, now: datetime) -> None:
+    """Find out which tables have changed since this process looked last: once for a request."""
+    if _LOOKED in request.__dict__:
+        return
+    # Under the lock, so that who looked later is also who has the say: the other way round, a change could be missed.
+    with _lock:
+        database = str(connection.settings_dict["NAME"])
+        # Rows are forgotten after a day: who has not looked for long would miss them.
+        is_long_ago = _known.looked_at is None or not timedelta(0) <= now - _known.looked_at < timedelta(hours=1)
+        if _known.database != database or is_long_ago:
+            _forget()
+            _known.database = database
+        with connection.cursor() as cursor:
+            if _known.seen:
+                cursor.execute(_CHANGES, {"seen": _known.seen})
+            else:
+                cursor.execute("select pg_current_snapshot()::text, array[]::text[]")
+            ((seen, changed),) = cursor.fetchall()
+        _known.seen, _known.looked_at = seen, now
+        for table in changed:
+            _known.changes[table] = next(_numbers)
+    request.__dict__[_LOOKED] = True
+
+
+def _forget() -> None:
+    _known.kept.clear()
+    _known.seen, _known.looked_at = "", None
+    _known.changes = {table: next(_numbers) for table in NOTED}
+
+
+def _holds(changes: Mapping[str, int]) -> bool:
+    return all(_known.changes.get(table, 0) == number for table, number in changes.items())
+
+
+def _keep(key: Hashable, kept: _Kept) -> None:
+    if len(_known.kept) >= MOST:
+        _known.kept.clear()
+    _known.kept[key] = kept
+
+
+def _next_due(before: Mapping[str, int], now: datetime) -> datetime | None:
+    """Return when the next case comes into another group by its deadline; asked for once a change of cases."""
+    key = "next due"
+    kept = _known.kept.get(key)
+    if kept is None or not kept.since <= now < kept.until or not _holds(kept.changes):
+        due = next_due(now)
+        kept = _Kept(due, {"audit_case": before["audit_case"]}, now, due or now + KEPT_FOR)
+        _keep(key, kept)
+    return cast("datetime | None", kept.answer)

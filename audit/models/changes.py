@@ -1,0 +1,30 @@
+"""Which transactions changed what the desk counts: a page need not count again what is as it was."""
+
+from __future__ import annotations
+
+from django.db import models
+from django.db.models.functions import Now
+
+NOTED = (
+    *("audit_finding", "audit_case", "audit_casino", "audit_nightreport", "audit_officer"),
+    *("audit_registerentry", "audit_accountrequest", "audit_correctiondecision"),
+)
+"""The tables whose changes are noted."""
+
+
+class Change(models.Model):
+    """A transaction that changed rows of a table, written within it by a trigger: no code can forget it.
+
+    Whether it is committed is asked of PostgreSQL, by the snapshot of whoever looks. Rows are forgotten after a day.
+    """
+
+    pk = models.CompositePrimaryKey("xid", "relation")
+    xid = models.BigIntegerField()
+    relation = models.CharField(max_length=63)
+    at = models.DateTimeField(db_default=Now())
+
+    class Meta:
+        db_table = "audit_change"
+
+    def __str__(self) -> str:
+        return f"{self.relation} by {self.xid}"
