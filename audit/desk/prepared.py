@@ -7,7 +7,7 @@ processor time of a short page. Only what depends on nothing but its key and the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -24,7 +24,7 @@ from django.utils import timezone
 from psycopg.sql import Literal
 
 from audit.desk.scoped_admin import chosen_casino, officer_of
-from audit.desk.unchanged import while_unchanged
+from audit.desk.unchanged import tables_of, while_unchanged
 from audit.models import Officer
 
 Row = TypeVar("Row", bound=Model)
@@ -66,9 +66,9 @@ def prepared(
         return []
     sql, parameters = statement
 
-    def ask() -> tuple[list[tuple[Any, ...]], str]:
+    def ask() -> tuple[list[tuple[Any, ...]], Collection[str]]:
         now = timezone.now()
-        return planned(sql, [_moved(value, now) for value in parameters]), sql
+        return planned(sql, [_moved(value, now) for value in parameters]), tables_of(sql)
 
     if kept_for is None:
         return ask()[0]

@@ -14,7 +14,7 @@ Only a request that reads asks for what is kept, and none within a transaction: 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import count
@@ -76,9 +76,9 @@ _numbers = count(1)
 
 
 def while_unchanged(
-    request: HttpRequest, key: Hashable, ask: Callable[[], tuple[Answer, str]], *, is_of_now: bool = True
+    request: HttpRequest, key: Hashable, ask: Callable[[], tuple[Answer, Collection[str]]], *, is_of_now: bool = True
 ) -> Answer:
-    """Return what ``ask`` returns first; next is the statement that it asked by, whose tables decide how long it holds.
+    """Return what ``ask`` returns first; next are the tables that it read, which decide how long that holds.
 
     ``key`` says what the answer depends on beside the tables. ``is_of_now``: it depends on which cases are late, too,
     and holds until the next one is. Raise what ``ask`` raises, and Django's database errors.
@@ -91,12 +91,16 @@ def while_unchanged(
     if kept is not None and kept.since <= now < kept.until and _holds(kept.changes):
         return cast(Answer, kept.answer)
     before = {table: _known.changes.get(table, 0) for table in NOTED}
-    answer, statement = ask()
-    tables = set(_TABLE.findall(statement))
-    if tables and tables <= set(NOTED):
+    answer, tables = ask()
+    if tables and set(tables) <= set(NOTED):
         until = min(now + KEPT_FOR, (_next_due(before, now) if is_of_now else None) or now + KEPT_FOR)
         _keep(key, _Kept(answer, {table: before[table] for table in tables}, now, until))
     return answer
+
+
+def tables_of(statement: str) -> Collection[str]:
+    """Return the tables of the desk that a statement names."""
+    return frozenset(_TABLE.findall(statement))
 
 
 def forget() -> None:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -32,8 +32,10 @@ from audit.desk.findings.person_filters import OWED
 from audit.desk.findings.queues import OPEN_QUEUES
 from audit.desk.findings.shown_findings import lines
 from audit.desk.prepared import key_of, planned, written
-from audit.desk.unchanged import while_unchanged
+from audit.desk.unchanged import tables_of, while_unchanged
 from audit.models import Finding, FindingStatus
+
+_Found = dict[str, Any] | None
 
 FOLDED_SHOWN = 4
 """Incidents that have a line beneath that of their pattern; the queue of patterns has all."""
@@ -174,8 +176,8 @@ def folded(request: HttpRequest, everything: QuerySet[Any], grouping: Grouping, 
     return of_all
 
 
-def _fold(everything: QuerySet[Any], grouping: Grouping, start: int, length: int) -> tuple[dict[str, Any] | None, str]:
-    """Return what PostgreSQL finds, and by which statement; None where Django sees that there is none."""
+def _fold(everything: QuerySet[Any], grouping: Grouping, start: int, length: int) -> tuple[_Found, Collection[str]]:
+    """Return what PostgreSQL finds, and in which tables; None where Django sees that there is none."""
     in_group = F(grouping.fields[0]) if grouping.fields else Value(0)
     known = ("pk", "case_id", "casino_id", "rule", "croupier", "player", "currency")
     found_out = ("by", "amount", "in_group", "deadline", "case_rule", "case_weight")
@@ -192,7 +194,7 @@ def _fold(everything: QuerySet[Any], grouping: Grouping, start: int, length: int
     try:
         sql, parameters = written(*incidents.values(*known, *found_out, *compared).query.sql_with_params())
     except EmptyResultSet:
-        return None, ""
+        return None, ()
     statement = _FOLDED.format(incidents=sql, priority=priority)
     ((found,),) = planned(statement, [*parameters, length, start])
-    return json.loads(found), statement
+    return json.loads(found), tables_of(statement)

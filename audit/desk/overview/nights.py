@@ -9,6 +9,7 @@ from datetime import date, timedelta
 
 import msgspec
 from django.db.models import Case, Count, F, OuterRef, QuerySet, Subquery, When
+from django.http import HttpRequest
 from django.utils.formats import number_format
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString, mark_safe
@@ -19,6 +20,8 @@ from audit.access.scope import Scope
 from audit.charts.heat import tint
 from audit.charts.spark import draw_column
 from audit.desk import parts
+from audit.desk.prepared import key_of
+from audit.desk.unchanged import while_unchanged
 from audit.models import Casino, Finding, NightReport, NightState
 from audit.persons.directory import Directory, staff
 from audit.presentation import day as written_day
@@ -102,8 +105,44 @@ class _Content(msgspec.Struct):
 _decoder = msgspec.json.Decoder(_Content)
 
 
-def last_nights(reports: QuerySet[NightReport], findings: QuerySet[Finding], names: Scope) -> LastNights:
-    """Return the strip and the table of the casino whose night is the newest. The queries do not grow with nights."""
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """What is read of the record: the nights, what they won, and how the croupiers of them compare."""
+
+    newest: NightReport | None
+    shown: Sequence[NightReport]
+    wins: Mapping[int, int | None]
+    assessed: Mapping[str, Assessment]
+    errors: _Errors | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Errors:
+    """The croupiers of a casino with the most errors, and how many of each kind they made up to a night."""
+
+    casino_id: int
+    day: date
+    by_croupier: Mapping[str, Counter[int]]
+
+
+def last_nights(
+    request: HttpRequest, reports: QuerySet[NightReport], findings: QuerySet[Finding], names: Scope
+) -> LastNights:
+    """Return the strip and the table of the casino whose night is the newest. The queries do not grow with nights.
+
+    ``reports`` and ``findings`` are those that the officer of ``request`` sees.
+    """
+    tables = ("audit_nightreport", "audit_finding", "audit_casino")
+    read = while_unchanged(
+        request, ("last nights", key_of(request)), lambda: (_read(reports, findings), tables), is_of_now=False
+    )
+    most = max([abs(win) for win in read.wins.values() if win is not None], default=1)
+    nights = [_night(report, read.wins[report.pk], most) for report in read.shown]
+    rows = _rows(read.errors, read.assessed, names) if read.errors is not None else []
+    return LastNights(nights, [title for title, _rules in KINDS] + [OTHER], rows, read.newest)
+
+
+def _read(reports: QuerySet[NightReport], findings: QuerySet[Finding]) -> _Read:
     # A casino that has never played has nights in no currency: they are drawn where there are no others.
     is_blank = Case(When(currency=NO_CURRENCY, then=1), default=0)
     newest = reports.order_by(is_blank, "-gaming_day", "casino__code", "-version").first()
@@ -115,10 +154,7 @@ def last_nights(reports: QuerySet[NightReport], findings: QuerySet[Finding], nam
         shown = list(by_day.values())
     contents = {report.pk: _decoder.decode(bytes(report.content)) for report in shown}
     wins = {pk: content.total.W_acct for pk, content in contents.items()}
-    most = max([abs(win) for win in wins.values() if win is not None], default=1)
-    nights = [_night(report, wins[report.pk], most) for report in shown]
-    tallies = _tallies(contents.values())
-    return LastNights(nights, [title for title, _rules in KINDS] + [OTHER], _rows(findings, tallies, names), newest)
+    return _Read(newest, shown, wins, _tallies(contents.values()), _errors(findings))
 
 
 def _night(report: NightReport, win: int | None, most: int) -> Night:
@@ -139,26 +175,31 @@ def _tallies(contents: Iterable[_Content]) -> Mapping[str, Assessment]:
     return compare(added, alpha=INTERVAL, q=FALSE_NAMES)
 
 
-def _rows(findings: QuerySet[Finding], tallies: Mapping[str, Assessment], names: Scope) -> list[Row]:
+def _errors(findings: QuerySet[Finding]) -> _Errors | None:
     # One look into an index for each casino: of all findings at once, PostgreSQL would read each.
     newest = findings.filter(casino=OuterRef("pk")).exclude(croupier="").order_by("-gaming_day").values("gaming_day")
     known = Casino.objects.annotate(day=Subquery(newest[:1])).order_by(F("day").desc(nulls_last=True), "pk")
     day, casino_id = known.values_list("day", "pk").first() or (None, None)
     if day is None or casino_id is None:
-        return []
+        return None
     of_nights = findings.filter(casino=casino_id, gaming_day__gt=day - timedelta(days=NIGHTS)).exclude(croupier="")
     busiest = of_nights.order_by().values("croupier").annotate(count=Count("*")).order_by("-count", "croupier")
     chosen = [each["croupier"] for each in busiest[:CROUPIERS]]
     counted = (
         of_nights.filter(croupier__in=chosen).order_by().values_list("croupier", "rule").annotate(count=Count("*"))
     )
-    table: dict[str, Counter[int]] = {}
+    table: dict[str, Counter[int]] = {croupier: Counter() for croupier in chosen}
     for croupier, rule, count in counted:
         kind = next((index for index, (_title, rules) in enumerate(KINDS) if rule in rules), len(KINDS))
-        table.setdefault(croupier, Counter())[kind] += count
-    most = max((max(row.values()) for row in table.values()), default=1)
-    directory = Directory.of(casino_id, staff(chosen)) if names.includes(casino_id) else None
-    return [_row(_linked(name, casino_id, day, directory), table[name], most, tallies.get(name)) for name in chosen]
+        table[croupier][kind] += count
+    return _Errors(casino_id, day, table)
+
+
+def _rows(errors: _Errors, tallies: Mapping[str, Assessment], names: Scope) -> list[Row]:
+    casino_id, day, table = errors.casino_id, errors.day, errors.by_croupier
+    most = max([count for row in table.values() for count in row.values()], default=1)
+    directory = Directory.of(casino_id, staff(table)) if names.includes(casino_id) else None
+    return [_row(_linked(name, casino_id, day, directory), row, most, tallies.get(name)) for name, row in table.items()]
 
 
 def _linked(croupier: str, casino_id: int, day: date, directory: Directory | None) -> SafeString:

@@ -48,7 +48,9 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
     owed = prepared(
         "owed by open incidents", key_of(request), lambda _now: waits.sums_of(open_incidents), kept_for=request
     )
-    last = nights.last_nights(in_record(NightReport.objects.select_related("casino"), request), standing, names)
+    last = nights.last_nights(
+        request, in_record(NightReport.objects.select_related("casino"), request), standing, names
+    )
     tables = monitoring.tables(list(by_id))
     closed = None
     if not lines:
