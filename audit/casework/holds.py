@@ -13,8 +13,12 @@ HELD, LIFTED = "case.held", "case.hold_lifted"
 
 def held(cases: QuerySet[Case]) -> QuerySet[Case]:
     """Return those of ``cases`` that are held: whose newest action about a hold places one."""
+    # Few cases ever were: without this, PostgreSQL looks for the newest action of each.
+    once = CaseAction.objects.filter(type=HELD).values("case")
     about_holds = CaseAction.objects.filter(case=OuterRef("pk"), type__in=(HELD, LIFTED)).order_by("-at", "-pk")
-    return cases.alias(newest_hold=Subquery(about_holds.values("type")[:1])).filter(newest_hold=HELD)
+    return (
+        cases.filter(pk__in=once).alias(newest_hold=Subquery(about_holds.values("type")[:1])).filter(newest_hold=HELD)
+    )
 
 
 def hold_of(case: Case) -> CaseAction | None:

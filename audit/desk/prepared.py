@@ -96,7 +96,7 @@ def written(sql: str, parameters: Sequence[Any]) -> tuple[str, list[Any]]:
 _PLACE = re.compile("(?<!%)%s")
 
 
-def planned(sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+def planned(sql: str, parameters: Sequence[Any] | Mapping[str, Any]) -> list[tuple[Any, ...]]:
     """Return the rows of a statement that PostgreSQL keeps as planned on this connection: for one that comes often and
     takes as long to plan as to run. Raise Django's database errors."""
     connection.ensure_connection()

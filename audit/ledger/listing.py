@@ -108,7 +108,10 @@ def watched(casino: Casino) -> list[LedgerProcess]:
 def questions_of(casino: Casino, year: int) -> dict[int, LedgerQuestion]:
     """Return the questions of a year, each with its process, by the primary key of that."""
     of_year = LedgerQuestion.objects.filter(process__casino=casino, year=year)
-    return {each.process_id: each for each in of_year.select_related("process", "batch").defer("process__state")}
+    return {
+        each.process_id: each
+        for each in of_year.select_related("process", "batch").defer("process__state", "batch__content")
+    }
 
 
 def watched_among(processes: Iterable[Evidence], raised: Container[int]) -> list[int]:

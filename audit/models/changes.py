@@ -6,7 +6,7 @@ from django.db import models
 from django.db.models.functions import Now
 
 NOTED = (
-    *("audit_finding", "audit_case", "audit_casino", "audit_nightreport", "audit_officer"),
+    *("audit_finding", "audit_case", "audit_casino", "audit_gamingtable", "audit_nightreport", "audit_officer"),
     *("audit_registerentry", "audit_accountrequest", "audit_correctiondecision"),
 )
 """The tables whose changes are noted."""

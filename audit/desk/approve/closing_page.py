@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Aggregate, Count, Q, Sum
-from django.db.models.functions import Abs
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -31,9 +29,10 @@ from audit.desk.findings.casework import case_context
 from audit.desk.findings.page import finding_context
 from audit.desk.findings.queues import OPEN
 from audit.desk.names import sees_names
+from audit.desk.prepared import planned
 from audit.desk.scoped_admin import demands, scope_of
 from audit.event_store import read
-from audit.models import Case, Finding
+from audit.models import Case, Finding, FindingStatus
 from audit.models.adjudication import Severity
 from audit.models.cases import Outcome, State
 from audit.presentation import count, date_time, money, officer_name, stake_of
@@ -139,32 +138,38 @@ class Change:
     after: str
 
 
+_OPEN = ", ".join(f"'{state}'" for state in OPEN)
+_OF_NIGHT = f"""
+with of_night as (
+  select f.case_id = %(case)s as is_own, f.severity = '{Severity.CRITICAL.value}' as is_critical,
+    case when f.heads_case and f.currency = %(currency)s then f.owed ->> 'by' end as "by", abs(f.difference) as amount
+  from audit_finding f join audit_case c on c.id = f.case_id
+  where f.status = '{FindingStatus.STANDING.value}' and f.casino_id = %(casino)s and f.gaming_day = %(day)s
+    and c.state in ({_OPEN}))
+select count(*) filter (where is_critical),
+  count(*) filter (where is_critical and is_own),
+  coalesce(sum(amount) filter (where "by" = 'house'), 0),
+  coalesce(sum(amount) filter (where "by" = 'house' and is_own), 0),
+  coalesce(sum(amount) filter (where "by" = 'player'), 0),
+  coalesce(sum(amount) filter (where "by" = 'player' and is_own), 0)
+from of_night
+"""
+"""Of a night, what is open and how much of it closes with a case: critical findings, money owed, money overpaid."""
+
+
 def _then(finding: Finding) -> Iterator[Change]:
     """Yield what of the night is open before and after an approval, which closes the case with its consequences.
 
     Money is that of the causes of incidents, in the currency of the finding: one query.
     """
-    of_night = Finding.objects.standing().filter(
-        casino=finding.casino_id, gaming_day=finding.gaming_day, case__state__in=OPEN
-    )
-    cause = Q(heads_case=True, currency=finding.currency)
-    amount, own = Abs("difference"), Q(case=finding.case_id)
-    figures: dict[str, tuple[Callable[..., Aggregate], Q]] = {
-        "critical": (partial(Count, "pk"), Q(severity=Severity.CRITICAL)),
-        "owed": (partial(Sum, amount), cause & Q(owed__by="house")),
-        "overpaid": (partial(Sum, amount), cause & Q(owed__by="player")),
-    }
-    sums = of_night.aggregate(
-        **{f"open_{figure}": aggregate(filter=where) for figure, (aggregate, where) in figures.items()},
-        **{f"closed_{figure}": aggregate(filter=where & own) for figure, (aggregate, where) in figures.items()},
-    )
+    of_night = {"casino": finding.casino_id, "day": finding.gaming_day, "currency": finding.currency}
+    (figures,) = planned(_OF_NIGHT, {**of_night, "case": finding.case_id})
     labels = {
         "critical": gettext("Critical findings of the night, still open"),
         "owed": gettext("Owed to players, still open"),
         "overpaid": gettext("Overpaid to players, still open"),
     }
-    for figure, label in labels.items():
-        now, closed = sums[f"open_{figure}"] or 0, sums[f"closed_{figure}"] or 0
+    for (figure, label), now, closed in zip(labels.items(), figures[::2], figures[1::2], strict=True):
         if closed:
             written = count if figure == "critical" else partial(money, currency=finding.currency)
             yield Change(label, written(now), written(now - closed))

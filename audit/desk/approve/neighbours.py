@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 
 from audit.desk.approve import waiting
+from audit.desk.prepared import key_of, prepared
 from audit.desk.scoped_admin import narrowed
+from audit.models import Finding
 
 MOST = 500
 """Proposals of each kind that are counted."""
@@ -39,15 +43,19 @@ def neighbours_of(request: HttpRequest, address: str) -> Neighbours:
 
     A page that is not in it, as one that was just decided, is followed by the first.
     """
-    closings = (
-        narrowed(waiting.closings(request), request).order_by(*waiting.CLOSINGS_FIRST).values_list("pk", flat=True)
-    )
-    proposed = narrowed(waiting.corrections(request), request)
-    corrections = proposed.order_by(*waiting.CORRECTIONS_FIRST).values_list("pk", flat=True)
-    listed = [
-        *(closing_address(pk) for pk in closings[:MOST]),
-        *(correction_address(pk) for pk in corrections[:MOST]),
-    ]
+
+    def first(name: str, order: Sequence[str], proposals: Callable[[HttpRequest], QuerySet[Finding]]) -> list[int]:
+        found = prepared(
+            f"{name} in order",
+            key_of(request),
+            lambda _now: narrowed(proposals(request), request).order_by(*order).values_list("pk")[:MOST],
+            kept_for=request,
+        )
+        return [pk for (pk,) in found]
+
+    closings = first("closings", waiting.CLOSINGS_FIRST, waiting.closings)
+    corrections = first("corrections", waiting.CORRECTIONS_FIRST, waiting.corrections)
+    listed = [*map(closing_address, closings), *map(correction_address, corrections)]
     if address not in listed:
         return Neighbours(0, len(listed), "", listed[0] if listed else "")
     at = listed.index(address)

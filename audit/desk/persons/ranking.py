@@ -57,11 +57,13 @@ class InOrder(OfChosenCasino):
         is_whole = (self.show_all and self.can_show_all) or not self.multi_page
         start = 0 if is_whole else (self.page_num - 1) * self.list_per_page
         stop = self.result_count if is_whole else min(start + self.list_per_page, self.result_count)
-        codes = None
+        scope = scope_of(request, Capability.SEE_RECORD)
         if self.result_count <= FEW:
-            codes = set(self.queryset.order_by().values_list("code", flat=True))
-        sums = sums_of(order, scope_of(request, Capability.SEE_RECORD), codes)
-        self.result_list = _slice(self.queryset, sums, is_descending, start, stop)
+            persons = list(self.queryset.order_by(*REST))
+            sums = sums_of(order, scope, {each.code for each in persons})
+            self.result_list = _in_order(persons, sums, is_descending)[start:stop]
+        else:
+            self.result_list = _slice(self.queryset, sums_of(order, scope), is_descending, start, stop)
 
 
 def sums_of(order: str, scope: Scope, codes: Collection[str] | None = None) -> Mapping[Key, Decimal]:
@@ -93,11 +95,24 @@ def _sums(role: str, family: Family, order: str, scope: Scope, codes: Collection
     return dict(sums)
 
 
+def _in_order(persons: Sequence[Person], sums: Mapping[Key, Decimal], is_descending: bool) -> list[Person]:
+    """Return all of ``persons``, which are in the order of ``REST``, as ``_slice`` orders them."""
+    places = {key: place for place, key in enumerate(_ranked(sums))}
+    by_key = {(each.casino_id, family_of(each.kind), each.code): each for each in persons}
+    known = sorted((key for key in by_key if key in places), key=places.__getitem__, reverse=not is_descending)
+    first, rest = [by_key[key] for key in known], [each for key, each in by_key.items() if key not in places]
+    return first + rest if is_descending else rest + first
+
+
+def _ranked(sums: Mapping[Key, Decimal]) -> list[Key]:
+    return sorted(sums, key=lambda key: (-sums[key], key[0], key[2], key[1]))
+
+
 def _slice(
     persons: QuerySet[Person], sums: Mapping[Key, Decimal], is_descending: bool, start: int, stop: int
 ) -> list[Person]:
     """Return the persons from ``start`` to before ``stop`` in the order of ``sums``, all others at its end."""
-    in_order = sorted(sums, key=lambda key: (-sums[key], key[0], key[2], key[1]))
+    in_order = _ranked(sums)
     if is_descending:
         ranked = _known(persons, in_order, stop)
         if len(ranked) >= stop:

@@ -5,6 +5,7 @@ What an officer sees of each is what its own section lets them see: its rows are
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -18,7 +19,9 @@ from django.utils.translation import gettext, ngettext
 from audit.access.capabilities import Capability
 from audit.corrections import waiting
 from audit.desk.jobs.progress import PhaseLine, percentage, phase_of, phases, progress_text
+from audit.desk.prepared import key_of
 from audit.desk.scoped_admin import scope_of
+from audit.desk.unchanged import while_unchanged
 from audit.models import Correction, FailedRun, Job, JobKind, JobState, Quarantined
 from audit.models.jobs import OPEN
 from audit.presentation import count, date_time, day, duration, finding_title, local, officer_name
@@ -130,9 +133,14 @@ def _refused(row: Quarantined) -> Refused:
 
 def corrected(request: HttpRequest) -> tuple[int, list[Corrected]]:
     """Return how many corrections wait for officers, and the newest of all."""
-    rows = _rows(request, Correction)
-    waits = set(waiting.waiting(rows).values_list("pk", flat=True))
-    shown = rows.select_related("stream", "table").order_by("-pk")[:SHOWN]
+
+    def read() -> tuple[tuple[frozenset[int], list[Correction]], Collection[str]]:
+        rows = _rows(request, Correction)
+        waits = frozenset(waiting.waiting(rows).values_list("pk", flat=True))
+        shown = list(rows.select_related("stream", "table").order_by("-pk")[:SHOWN])
+        return (waits, shown), ("audit_finding", "audit_correctiondecision", "audit_casino", "audit_gamingtable")
+
+    waits, shown = while_unchanged(request, ("corrections", key_of(request)), read, is_of_now=False)
     return len(waits), [
         Corrected(row, finding_title(row.rule), day(row.stream.gaming_day), row.pk in waits) for row in shown
     ]

@@ -17,8 +17,8 @@ do $$
 declare
   relation text;
 begin
-  foreach relation in array array['audit_finding', 'audit_case', 'audit_casino', 'audit_nightreport', 'audit_officer',
-    'audit_registerentry', 'audit_accountrequest', 'audit_correctiondecision']
+  foreach relation in array array['audit_finding', 'audit_case', 'audit_casino', 'audit_gamingtable', 'audit_nightreport',
+    'audit_officer', 'audit_registerentry', 'audit_accountrequest', 'audit_correctiondecision']
   loop
     execute format('create trigger note_change after insert or update or delete or truncate on %I
       for each statement execute function audit_note_change()', relation);
