@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.db.models import QuerySet
+
 from audit.adjudication import retired_wagers
 from audit.adjudication.stream_reader import Readings
 from audit.corrections.decisions import approved_in
@@ -20,16 +22,15 @@ RAISED_BY_RECORD = [name for name, rule in RULES.items() if rule.raised_by == "r
 
 def standing(stream_id: int) -> Adjudication | None:
     """Return the standing adjudication of a stream, or None before its first step."""
-    adjudications = Adjudication.objects.filter(stream_id=stream_id, engine_version=ENGINE_VERSION, what_if=None)
-    return adjudications.select_related("run").first()
+    return _standing(stream_id).select_related("run").first()
 
 
 def standing_readings(stream_id: int) -> Readings:
     """Return the readings that the standing adjudication of a stream reads by; before its first step, the newest."""
-    adjudication = standing(stream_id)
-    if adjudication is None or adjudication.run is None:
+    found = _standing(stream_id).exclude(run=None).values_list("run__register_version").first()
+    if found is None:
         return in_force.newest_readings(stream_id)
-    return in_force.readings_of(stream_id, adjudication.run.register_version)
+    return in_force.readings_of(stream_id, found[0])
 
 
 def standing_approvals(stream_id: int) -> list[int] | None:
@@ -37,10 +38,15 @@ def standing_approvals(stream_id: int) -> list[int] | None:
 
     Before its first step, those that officers have approved by now.
     """
-    adjudication = standing(stream_id)
-    if adjudication is None or adjudication.run is None:
+    found = _standing(stream_id).exclude(run=None).values_list("run__approved").first()
+    if found is None:
         return approved_in(stream_id)
-    return adjudication.run.approved
+    approved: list[int] | None = found[0]
+    return approved
+
+
+def _standing(stream_id: int) -> QuerySet[Adjudication]:
+    return Adjudication.objects.filter(stream_id=stream_id, engine_version=ENGINE_VERSION, what_if=None)
 
 
 def answer_of(adjudication: Adjudication) -> AdjudicationResult:

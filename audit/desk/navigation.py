@@ -24,7 +24,7 @@ from audit.desk.addresses import fixed
 from audit.desk.approve import waiting as proposed
 from audit.desk.chosen_casino import Choice, choice_of
 from audit.desk.findings.queues import HEADS, OPEN
-from audit.desk.prepared import counted
+from audit.desk.prepared import counted, key_of, prepared
 from audit.desk.scoped_admin import in_record, narrowed, officer_of, scope_of
 from audit.desk.typed_admin import ModelAdmin
 from audit.models import Finding, NightReport, NightState, Officer, Role
@@ -217,10 +217,12 @@ def _section(model: str) -> ModelAdmin[Any]:
 
 def _month(request: HttpRequest, current: str) -> Iterator[Link]:
     """Yield the link to the month of the latest night, where there is one."""
-    reports = in_record(NightReport.objects.all(), request).order_by("-gaming_day", "casino__code", "-version")
-    newest = reports.values_list("casino_id", "gaming_day", "currency").first()
-    if newest is not None:
-        casino_id, day, currency = newest
+
+    def newest(_now: datetime) -> QuerySet[Any]:
+        reports = in_record(NightReport.objects.all(), request).order_by("-gaming_day", "casino__code", "-version")
+        return reports.values_list("casino_id", "gaming_day", "currency")[:1]
+
+    for casino_id, day, currency in prepared("newest night", key_of(request), newest, kept_for=request):
         address = reverse("admin:audit_nightreport_month", args=(casino_id, day.year, day.month, currency))
         is_current = current == "audit_nightreport_month"
         yield Link(_("The month"), "", address, is_current, 0, False, False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 from django.db import models
 from django.db.models.functions import Now
 
@@ -11,11 +13,15 @@ NOTED = (
 )
 """The tables whose changes are noted."""
 
+CHANGES_KEPT = timedelta(days=1)
+"""How long a change is noted: longer than any transaction goes on, and than a process keeps what it has read."""
+
 
 class Change(models.Model):
     """A transaction that changed rows of a table, written within it by a trigger: no code can forget it.
 
-    Whether it is committed is asked of PostgreSQL, by the snapshot of whoever looks. Rows are forgotten after a day.
+    Whether it is committed is asked of PostgreSQL, by the snapshot of whoever looks. Rows are forgotten after
+    ``CHANGES_KEPT``.
     """
 
     pk = models.CompositePrimaryKey("xid", "relation")

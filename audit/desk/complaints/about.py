@@ -27,7 +27,9 @@ class Line:
 
 
 def complaints_in(complaints: QuerySet[Complaint]) -> list[Line]:
-    """Return the first of some complaints, those that wait before the others: one query."""
+    """Return the first of some complaints, those that wait before the others: two queries, one without any."""
+    if not complaints.exists():
+        return []
     rows = complaints.select_related("answer", "table", "stream").order_by("-answer__pk", "deadline", "pk")
     return sorted(_lines(rows[:SHOWN]), key=lambda line: line.is_answered)
 

@@ -14,6 +14,7 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
+from django.utils.functional import cached_property
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -55,7 +56,9 @@ from audit.desk.findings.shown_findings import in_full, lines
 from audit.desk.findings.todo import steps_of
 from audit.desk.icons import icon
 from audit.desk.names import sees_names
+from audit.desk.prepared import key_of
 from audit.desk.scoped_admin import OfChosenCasino, demands, note_casino, officer_of, scope_of
+from audit.desk.unchanged import while_unchanged
 from audit.event_store.archived import StreamArchived
 from audit.evidence.bundle import Unproven
 from audit.evidence.export import export
@@ -112,10 +115,25 @@ class FindingList(OfChosenCasino):
         return folded(request, self.queryset, grouping_of(request), start=start, length=length)
 
 
-class PagesByCase(Paginator):  # type: ignore[type-arg]  # Django has no such class at run time
-    """The pages of a list of findings with cases: counted without the cases, by which each page is read."""
+class Pages(Paginator):  # type: ignore[type-arg]  # Django has no such class at run time
+    """The pages of a list of findings, which are counted again only when something has changed."""
 
     object_list: QuerySet[Any]
+    request: HttpRequest | None = None
+    """Whose list it is; None for one that is counted each time, as of a search: whom a name means is asked before."""
+
+    @cached_property
+    def count(self) -> int:
+        if self.request is None or "q" in self.request.GET:
+            return int(self.object_list.count())
+        of_list = {name: values for name, values in self.request.GET.lists() if name != "p"}
+        key = "pages of findings", key_of(self.request), repr(sorted(of_list.items()))
+        tables = ("audit_finding", "audit_case", "audit_casino", "audit_gamingtable")
+        return int(while_unchanged(self.request, key, lambda: (self.object_list.count(), tables)))
+
+
+class PagesByCase(Pages):
+    """The pages of a list of findings with cases: counted without the cases, by which each page is read."""
 
     def page(self, number: int | str) -> Page[Any]:
         read: Paginator[Any] = Paginator(self.object_list.filter(HAS_WEIGHT), self.per_page)
@@ -168,8 +186,9 @@ class FindingAdmin(CaseworkAdmin):
     def get_paginator(
         self, request: HttpRequest, queryset: QuerySet[Finding], per_page: int, *args: Any
     ) -> Paginator[Any]:
-        pages = PagesByCase if StandingFilter.leaves_cases(request) else Paginator
-        return pages(queryset, per_page)
+        pages = (PagesByCase if StandingFilter.leaves_cases(request) else Pages)(queryset, per_page)
+        pages.request = request
+        return pages
 
     def get_ordering(self, request: HttpRequest) -> Any:
         """Return the order of amounts or of the queue where the list is one; else one that is read from an index."""
