@@ -18,7 +18,6 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
-from audit.casework.priority import with_priority
 from audit.corrections.waiting import waiting_in
 from audit.desk import parts
 from audit.desk.approve import waiting
@@ -28,6 +27,7 @@ from audit.desk.audited_admin import record_entry
 from audit.desk.findings.casework import case_context
 from audit.desk.findings.page import finding_context
 from audit.desk.findings.queues import OPEN
+from audit.desk.findings.shown_findings import in_full
 from audit.desk.names import sees_names
 from audit.desk.prepared import planned
 from audit.desk.scoped_admin import demands, scope_of
@@ -50,8 +50,7 @@ MEANINGS: Mapping[str, Promise] = MappingProxyType(
 @demands(Capability.APPROVE_CASES)
 def closing_view(request: HttpRequest, pk: int) -> HttpResponse:
     """Show a proposed closing to an officer who may decide about it; decided since, or their own, it is the finding."""
-    rows = waiting.closings(request).select_related("casino", "table", "stream", "case__proposed_by")
-    finding = with_priority(rows).filter(pk=pk).first()
+    finding = in_full(pk) if waiting.closings(request).filter(pk=pk).exists() else None
     if finding is None or finding.case is None:
         if scope_of(request, Capability.APPROVE_CASES).rows(Finding.objects.filter(pk=pk)).exists():
             return redirect("admin:audit_finding_change", pk)

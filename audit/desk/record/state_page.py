@@ -89,17 +89,19 @@ def state_view(request: HttpRequest) -> HttpResponse:
     """Show the state of the record of the officer's casinos."""
     scope = scope_of(request, Capability.SEE_RECORD)
     casinos = {casino.pk: casino for casino in scope.casinos()}
+    # Outside the transaction of the limit, in which nothing that is kept may be asked for.
+    of_every_page, newest = admin.site.each_context(request), _latest(request)
     with monitoring.statement_limit(STATEMENT_S):
         tables = monitoring.tables(scope.casino_ids)
-        behind = monitoring.behind(scope.casino_ids, limit=BEHIND_SHOWN)
+        dirty = monitoring.dirty(scope.casino_ids)
+        behind = monitoring.behind(scope.casino_ids, limit=BEHIND_SHOWN) if dirty.count else []
         witnesses = monitoring.witnesses()
         ages = monitoring.heartbeats()
-        newest = _latest(request)
         sealed, checkpoint = monitoring.last_checkpoint(), tree.newest_checkpoint()
         context = {
-            **admin.site.each_context(request),
+            **of_every_page,
             "title": gettext("Record and proofs"),
-            "facts": _facts(scope.casino_ids, casinos, tables, witnesses, sealed),
+            "facts": _facts(scope.casino_ids, casinos, tables, dirty, witnesses, sealed),
             "sealing": _sealing(sealed, checkpoint, ages),
             "fork": monitoring.fork(),
             "left": _left(scope.casino_ids),
@@ -163,11 +165,12 @@ def _facts(
     casino_ids: Any,
     casinos: Mapping[int, Casino],
     tables: Sequence[monitoring.TableState],
+    behind: monitoring.Waiting,
     witnesses: Sequence[monitoring.WitnessSeen],
     sealed: monitoring.Sealed | None,
 ) -> list[Fact]:
     """Return what came, what is not judged yet, what is not sealed yet, and what was signed last."""
-    behind, unsealed = monitoring.dirty(casino_ids), monitoring.unsealed(casino_ids)
+    unsealed = monitoring.unsealed(casino_ids)
     return [
         _events_today(casinos, tables),
         Fact(
