@@ -3,9 +3,9 @@
 One run on a real PostgreSQL, on its own database. Nights with every irregularity are recorded and replayed as if they
 came from table systems; then a signed-in officer requests each page in this process, whose memory is kept as that of a
 web server's. The time includes all middleware and excludes network and browser;
-*own* is the processor time of this process at the median, without that of PostgreSQL or of whatever else runs. *anew*
-is the median of requests before each of which the process forgets what it keeps (``audit.desk.unchanged``), as it has to
-when something changes.
+*own* is the processor time of this process at the median, without that of PostgreSQL or of whatever else runs.
+*anew* is the median of requests for which the process had to forget what it keeps (``audit.desk.unchanged``), as it
+does when something changes.
 """
 
 from __future__ import annotations
