@@ -31,13 +31,13 @@ from audit.models import NOTED
 Answer = TypeVar("Answer")
 
 KEPT_FOR = timedelta(minutes=1)
-"""How long an answer is kept at most: what it is made of besides, as which day it is, changes seldom."""
+"""How long an answer is kept at most: what else it is made of, as which day it is, changes seldom."""
 
 MOST = 500
 """Answers that a process keeps: beyond that it begins anew."""
 
 _LOOKED = "_looked_for_changes"
-_TABLE = re.compile(r"\baudit_[a-z_]+")
+_TABLE = re.compile(r'\b(?:audit|auth|axes|django|otp)_[a-z_]+|"?\blog"?\."?[a-z_]+"?')
 
 _CHANGES = """
 select pg_current_snapshot()::text, array(
@@ -99,7 +99,7 @@ def while_unchanged(
 
 
 def tables_of(statement: str) -> Collection[str]:
-    """Return the tables of the desk that a statement names."""
+    """Return the tables that a statement names."""
     return frozenset(_TABLE.findall(statement))
 
 
@@ -118,16 +118,16 @@ def _look(request: HttpRequest, now: datetime) -> None:
         database = str(connection.settings_dict["NAME"])
         # Rows are forgotten after a day: who has not looked for long would miss them.
         is_long_ago = _known.looked_at is None or not timedelta(0) <= now - _known.looked_at < timedelta(hours=1)
-        if _known.database != database or is_long_ago:
-            _forget()
-            _known.database = database
+        is_anew = not _known.seen or _known.database != database or is_long_ago
         with connection.cursor() as cursor:
-            if _known.seen:
-                cursor.execute(_CHANGES, {"seen": _known.seen})
-            else:
+            if is_anew:
                 cursor.execute("select pg_current_snapshot()::text, array[]::text[]")
+            else:
+                cursor.execute(_CHANGES, {"seen": _known.seen})
             ((seen, changed),) = cursor.fetchall()
-        _known.seen, _known.looked_at = seen, now
+        if is_anew:  # after the snapshot: what another request has read before it may lack what it sees
+            _forget()
+        _known.database, _known.seen, _known.looked_at = database, seen, now
         for table in changed:
             _known.changes[table] = next(_numbers)
     request.__dict__[_LOOKED] = True

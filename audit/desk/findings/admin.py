@@ -37,7 +37,7 @@ from audit.desk.findings.filters import (
     StandingFilter,
     TableOrGameFilter,
 )
-from audit.desk.findings.folding import Summed, folded, is_folded, is_queue, summed
+from audit.desk.findings.folding import Summed, folded, is_folded, is_queue, looks_names_up, summed
 from audit.desk.findings.grouping import GroupedBy, choices_of, grouping_of
 from audit.desk.findings.neighbours import neighbours_of
 from audit.desk.findings.page import finding_context
@@ -120,11 +120,11 @@ class Pages(Paginator):  # type: ignore[type-arg]  # Django has no such class at
 
     object_list: QuerySet[Any]
     request: HttpRequest | None = None
-    """Whose list it is; None for one that is counted each time, as of a search: whom a name means is asked before."""
+    """Whose list it is; None for one that is counted each time."""
 
     @cached_property
     def count(self) -> int:
-        if self.request is None or "q" in self.request.GET:
+        if self.request is None or looks_names_up(self.request):
             return int(self.object_list.count())
         of_list = {name: values for name, values in self.request.GET.lists() if name != "p"}
         key = "pages of findings", key_of(self.request), repr(sorted(of_list.items()))

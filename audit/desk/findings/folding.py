@@ -127,6 +127,11 @@ def is_queue(request: HttpRequest) -> bool:
     return request.GET.get("queue") in OPEN_QUEUES and not request.GET.get("o")
 
 
+def looks_names_up(request: HttpRequest) -> bool:
+    """Return whether the list of a request is narrowed by words that may be names: whose they are, may change."""
+    return any(request.GET.get(each) for each in ("q", "player", "croupier"))
+
+
 def is_folded(request: HttpRequest) -> bool:
     """Return whether patterns fold in the list of a request."""
     return is_queue(request) and request.GET.get("owed") not in OWED and grouping_of(request).folds
@@ -150,10 +155,10 @@ def folded(request: HttpRequest, everything: QuerySet[Any], grouping: Grouping, 
     """Return what a queue is about in which patterns fold, with ``length`` of its lines from ``start`` on: two queries.
 
     ``everything`` has what ``by_urgency`` annotates, and is the list of ``request``. What is found is kept until
-    something changes, but not of a search: whom a name means is asked for before.
+    something changes, but not where a name was looked up.
     """
     of_all = Summed()
-    if "q" in request.GET:
+    if looks_names_up(request):
         found = _fold(everything, grouping, start, length)[0]
     else:
         key = "folded", key_of(request), request.GET.urlencode(), start, length

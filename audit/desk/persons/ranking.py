@@ -97,10 +97,10 @@ def _sums(role: str, family: Family, order: str, scope: Scope, codes: Collection
 
 def _in_order(persons: Sequence[Person], sums: Mapping[Key, Decimal], is_descending: bool) -> list[Person]:
     """Return all of ``persons``, which are in the order of ``REST``, as ``_slice`` orders them."""
-    places = {key: place for place, key in enumerate(_ranked(sums))}
+    positions = {key: position for position, key in enumerate(_ranked(sums))}
     by_key = {(each.casino_id, family_of(each.kind), each.code): each for each in persons}
-    known = sorted((key for key in by_key if key in places), key=places.__getitem__, reverse=not is_descending)
-    first, rest = [by_key[key] for key in known], [each for key, each in by_key.items() if key not in places]
+    known = sorted((key for key in by_key if key in positions), key=positions.__getitem__, reverse=not is_descending)
+    first, rest = [by_key[key] for key in known], [each for key, each in by_key.items() if key not in positions]
     return first + rest if is_descending else rest + first
 
 

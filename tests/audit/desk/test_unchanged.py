@@ -63,9 +63,9 @@ class Question:
         self.times = 0
 
     def __call__(self, request: HttpRequest | None = None) -> Any:
-        return while_unchanged(request or get(), self.key, self._asked, is_of_now=self.is_of_now)
+        return while_unchanged(request or get(), self.key, self._read, is_of_now=self.is_of_now)
 
-    def _asked(self) -> tuple[Any, Collection[str]]:
+    def _read(self) -> tuple[Any, Collection[str]]:
         self.times += 1
         return self.ask(), self.tables
 
