@@ -72,8 +72,10 @@ def test_no_string_stands_twice_in_the_catalogue() -> None:
 
 
 def test_the_compiled_catalogue_is_current() -> None:
-    source = {entry.msgid: translations(entry) for entry in polib.pofile(str(CATALOGUE))}
-    compiled = {entry.msgid: translations(entry) for entry in polib.mofile(str(CATALOGUE.with_suffix(".mo")))}
+    source = {(entry.msgctxt, entry.msgid): translations(entry) for entry in polib.pofile(str(CATALOGUE))}
+    compiled = {
+        (entry.msgctxt, entry.msgid): translations(entry) for entry in polib.mofile(str(CATALOGUE.with_suffix(".mo")))
+    }
     assert compiled == source
 
 

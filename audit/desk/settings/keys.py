@@ -112,7 +112,7 @@ class ApiKeyAdmin(AuditedAdmin[ApiKey]):
         "name",
         "prefix",
         "scopes",
-        "tables",
+        "reaches",
         "signs_with",
         "created",
         "expires",
@@ -124,9 +124,13 @@ class ApiKeyAdmin(AuditedAdmin[ApiKey]):
         rotate_view = self.admin_site.admin_view(self.rotate_view)
         return [path("<int:pk>/rotate/", rotate_view, name="audit_apikey_rotate"), *super().get_urls()]
 
-    @admin.display(description=gettext_lazy("signs with"), empty_value=MISSING)
-    def signs_with(self, key: ApiKey) -> str | None:
-        return b64encode(bytes(key.public_key)).decode() if key.public_key is not None else None
+    @admin.display(description=gettext_lazy("signs with"))
+    def signs_with(self, key: ApiKey) -> str:
+        return b64encode(bytes(key.public_key)).decode() if key.public_key is not None else gettext("does not sign")
+
+    @admin.display(description=gettext_lazy("tables"))
+    def reaches(self, key: ApiKey) -> str:
+        return ", ".join(map(str, key.tables.all())) or gettext("every table of the casino")
 
     @admin.display(description=gettext_lazy("created"), ordering="created_at")
     def created(self, key: ApiKey) -> str:
@@ -136,13 +140,13 @@ class ApiKeyAdmin(AuditedAdmin[ApiKey]):
     def last_used(self, key: ApiKey) -> str | None:
         return date_time(key.last_used_at, key.casino) if key.last_used_at else None
 
-    @admin.display(description=gettext_lazy("expires"), ordering="expires_at", empty_value=MISSING)
-    def expires(self, key: ApiKey) -> str | None:
-        return date_time(key.expires_at, key.casino) if key.expires_at else None
+    @admin.display(description=gettext_lazy("expires"), ordering="expires_at")
+    def expires(self, key: ApiKey) -> str:
+        return date_time(key.expires_at, key.casino) if key.expires_at else gettext("never")
 
     @admin.display(description=gettext_lazy("revoked"), ordering="revoked_at", empty_value=MISSING)
-    def revoked(self, key: ApiKey) -> str | None:
-        return date_time(key.revoked_at, key.casino) if key.revoked_at else None
+    def revoked(self, key: ApiKey) -> str:
+        return date_time(key.revoked_at, key.casino) if key.revoked_at else MISSING
 
     @demands(Capability.KEEP_EQUIPMENT)
     def add_view(
