@@ -85,8 +85,7 @@ def while_unchanged(
     """
     if request.method not in ("GET", "HEAD") or connection.in_atomic_block:
         return ask()[0]
-    now = timezone.now()
-    _look(request, now)
+    now = _look(request)
     kept = _known.kept.get(key)
     if kept is not None and kept.since <= now < kept.until and _holds(kept.changes):
         return cast(Answer, kept.answer)
@@ -109,10 +108,16 @@ def forget() -> None:
         _forget()
 
 
-def _look(request: HttpRequest, now: datetime) -> None:
-    """Find out which tables have changed since this process looked last: once for a request."""
-    if _LOOKED in request.__dict__:
-        return
+def _look(request: HttpRequest) -> datetime:
+    """Find out which tables have changed since this process looked last: once for a request. Return when it did.
+
+    All that is kept for the request is of that moment: what is asked later, of a query that was put together before a
+    case became late, holds no longer than until it did.
+    """
+    looked_at: datetime | None = request.__dict__.get(_LOOKED)
+    if looked_at is not None:
+        return looked_at
+    now = timezone.now()
     # Under the lock, so that who looked later is also who has the say: the other way round, a change could be missed.
     with _lock:
         database = str(connection.settings_dict["NAME"])
@@ -130,7 +135,8 @@ def _look(request: HttpRequest, now: datetime) -> None:
         _known.database, _known.seen, _known.looked_at = database, seen, now
         for table in changed:
             _known.changes[table] = next(_numbers)
-    request.__dict__[_LOOKED] = True
+    request.__dict__[_LOOKED] = now
+    return now
 
 
 def _forget() -> None:

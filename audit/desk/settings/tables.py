@@ -21,7 +21,7 @@ from audit.desk.scoped_admin import scope_of
 from audit.desk.tables.limits import Limits, equipment_words, limits_of
 from audit.event_store import read
 from audit.models import GamingTable, LoggedStream
-from audit.presentation import date_time, day, language
+from audit.presentation import FAMILY_NAMES, date_time, day, language
 from settlement import RULESETS
 from settlement.codec import decode_one_stored
 from settlement.events import SessionOpened
@@ -49,7 +49,7 @@ class Declared:
         return cls(
             game=ruleset.game_title.in_language(language()) if ruleset is not None else opener.game,
             rules=opener.ruleset,
-            families=sorted(observed(opener.observes)),
+            families=[str(FAMILY_NAMES.get(each, each)) for each in sorted(observed(opener.observes))],
             limits=limits_of(opener.minimum or 0, (params.maximum or {}) if params else {}, opener.currency),
             equipment=equipment_words(opener),
         )

@@ -99,7 +99,7 @@ def queue(client: Client, address: str = OPEN) -> dict[str, Any]:
     return {
         "tabs": {tab.name: tab.count for tab in found["tabs"]},
         "groups": [(str(each.title), [row.finding.pk for row in each.rows]) for each in listed.groups],
-        "sums": str(listed.sums.words),
+        "sums": [str(listed.sums.words), *(str(each.sums.words) for each in listed.groups)],
         "navigation": navigated(found),
     }
 
@@ -250,6 +250,9 @@ def test_a_night_that_is_reconciled_is_on_the_next_page() -> None:
     (report,) = NightReport.objects.filter(casino=tenant.casino)
     assert [pk for pk, _state, _win in after["nights"]] == [report.pk]
     assert after["navigation"]["nights"] == 1
+    opened = "update audit_nightreport set state = 'open' where id = %s"
+    _, after = on_the_next_page(lambda: first_page(client), lambda: commit_past_triggers(opened, report.pk))
+    assert (after["nights"][0][1], after["navigation"]["nights"]) == ("open", 0)
 
 
 def test_a_correction_that_comes_is_countersigned_or_refused_is_so_on_the_next_page() -> None:
@@ -332,7 +335,7 @@ def test_an_entry_of_the_register_that_is_proposed_or_decided_is_counted_on_the_
     added: list[int] = []
     before, after = on_the_next_page(to_approve, lambda: added.append(desk.proposed("payout_unit", 100).pk))
     assert (before, after) == (0, 1)
-    _, after = on_the_next_page(to_approve, lambda: entries.decline(desk.other, added[0], reason="not yet"))
+    _, after = on_the_next_page(to_approve, lambda: entries.decline(desk.other, added[0], reason="not here"))
     assert after == 0
 
 
@@ -449,13 +452,9 @@ def test_an_incident_is_in_its_group_from_the_moment_on_at_which_its_deadline_pa
 def test_a_deadline_that_passes_while_a_queue_is_read_is_seen_by_the_next_page(
     due: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The moment of a queue is that at which its query was put together: its filters are read only then."""
+    """A queue is of the moment at which its query was put together: before its filters are read, and the look."""
     passes = due.case.deadline
     newest_days = filters.newest_days
-
-    def groups() -> list[str]:
-        return [title for title, rows in queue(client)["groups"] if due.findings[0].pk in rows]
-
     with time_machine.travel(passes - timedelta(seconds=1), tick=False) as clock:
         client = client_of(due.first)
 
@@ -465,9 +464,11 @@ def test_a_deadline_that_passes_while_a_queue_is_read_is_seen_by_the_next_page(
 
         with monkeypatch.context() as patch:
             patch.setattr(filters, "newest_days", slow)
-            groups()
+            queue(client)
         clock.move_to(passes + timedelta(seconds=2))
-        assert groups() == ["Late"]
+        found = queue(client)
+        assert found["groups"][0] == ("Late", [due.findings[0].pk])
+        assert found == fresh_of(lambda: queue(client))
 
 
 # Officers
