@@ -11,6 +11,7 @@ The examples are made by a tool, and the engine judges them; the words are here,
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import date, datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
@@ -18,7 +19,11 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from audit.presentation import event_name
+from audit.presentation import FAMILY_NAMES, day, duration, event_name, labelled, language
+from audit.register.readings import KINDS, written
+from settlement.catalogue.words import word
+
+ZERO, MILLISECOND, SECOND = timedelta(), timedelta(milliseconds=1), timedelta(seconds=1)
 
 SAVED: Mapping[str, Promise] = MappingProxyType(
     {
@@ -52,9 +57,12 @@ WITHOUT: Mapping[str, Promise] = MappingProxyType(
         "dice.offered": gettext_lazy("The dice had not been offered"),
         "dice.set_introduced": gettext_lazy("Without new dice"),
         "dice.thrown": gettext_lazy("Without that throw"),
+        "goodwill.paid": gettext_lazy("Only what was owed was paid"),
         "last_coup.announced": gettext_lazy("The last coup had not been announced"),
         "no_more_bets": gettext_lazy("“Rien ne va plus” had not been called"),
+        "payment.announced": gettext_lazy("The payment had not been announced"),
         "payout.made": gettext_lazy("Without that payout"),
+        "payout.recovered": gettext_lazy("Nothing was taken back"),
         "player.seated": gettext_lazy("The player had not sat down"),
         "staff.assigned": gettext_lazy("Nobody had come on duty"),
         "staff.relieved": gettext_lazy("Nobody had been relieved"),
@@ -85,15 +93,19 @@ INSTEAD: Mapping[tuple[str, str], Promise] = MappingProxyType(
         ("dice.thrown", "flags"): gettext_lazy("Nothing was wrong with the throw"),
         ("dice.thrown", "seat"): gettext_lazy("The seat is not reported"),
         ("dice.touched", "by"): gettext_lazy("The croupier touched them"),
+        ("entry.annulled", "annuls"): gettext_lazy("Another event was to be annulled"),
+        ("entry.corrected", "data"): gettext_lazy("The data that were to replace it do not fit"),
+        ("orphan.recorded", "amount"): gettext_lazy("The whole sum was recorded"),
+        ("payout.made", "colour"): gettext_lazy("Paid in the other colour"),
+        ("payout.made", "wager"): gettext_lazy("Another stake was paid"),
         ("payout.made", "stake_returned"): gettext_lazy("Another part of the stake was handed back"),
         ("payout.made", "winnings"): gettext_lazy("Another sum was paid"),
         ("payout.recovered", "stake"): gettext_lazy("Another sum was taken back"),
+        ("result.announced", "chances"): gettext_lazy("Every chance was announced"),
         ("player.seated", "player"): gettext_lazy("Another player sat down"),
         ("player.seated", "seat"): gettext_lazy("The player sat at another seat"),
         ("session.opened", "game"): gettext_lazy("The game that its rules belong to"),
-        ("session.opened", "gaming_day"): gettext_lazy("On an earlier gaming day"),
-        ("session.opened", "observes"): gettext_lazy("The table reports more"),
-        ("session.opened", "params"): gettext_lazy("The session declares no reading of its own"),
+        ("session.opened", "ruleset"): gettext_lazy("The ruleset that belongs to its game"),
         ("session.opened", "staff"): gettext_lazy("Other staff at the table"),
         ("shooter.removed", "by"): gettext_lazy("The chef de table took the dice"),
         ("staff.relieved", "role"): gettext_lazy("Somebody else was relieved"),
@@ -112,17 +124,53 @@ INSTEAD: Mapping[tuple[str, str], Promise] = MappingProxyType(
         ("wager.placed", "wager"): gettext_lazy("A stake of another name"),
         ("wager.placed", "working"): gettext_lazy("The stake was in play"),
         ("wager.switched", "working"): gettext_lazy("Turned off, not on"),
+        ("wager.moved", "number"): gettext_lazy("Moved to the right number"),
         ("wheel.spun", "by"): gettext_lazy("The croupier spun it"),
         ("wheel.spun", "direction"): gettext_lazy("The wheel spun the other way round"),
     }
 )
 """Another value, by the type of the event and the name of its field."""
 
+OWN: Mapping[tuple[str, str, str], Promise] = MappingProxyType(
+    {
+        ("dice.thrown", "flags", "rubbed_or_held"): gettext_lazy("The dice were rubbed or held before the throw"),
+        ("dice.thrown", "flags", "slid"): gettext_lazy("The dice slid"),
+        ("dice.touched", "by", "chef_de_table"): gettext_lazy("The chef de table touched them"),
+        ("wager.placed", "commission", "0"): gettext_lazy("Without a commission"),
+        ("wager.placed", "medium", "plaques"): gettext_lazy("In plaques"),
+    }
+)
+"""Another value that has words of its own, by it."""
+
+GIVEN: Mapping[tuple[str, str], Promise] = MappingProxyType(
+    {
+        ("colour.assigned", "value"): gettext_lazy("The value was declared"),
+        ("wager.placed", "commission"): gettext_lazy("With its commission"),
+    }
+)
+"""A value where the rule fires for want of one, where that has words of its own."""
+
+INSTEAD_OF_IT: Mapping[str, Promise] = MappingProxyType(
+    {
+        "dice.thrown": gettext_lazy("The throw was counted"),
+        "dispute.settled": gettext_lazy("Paid to settle the dispute"),
+        "entry.corrected": gettext_lazy("The result was corrected"),
+        "payout.made": gettext_lazy("It was a payout"),
+        "player.seated": gettext_lazy("The player sat down without a colour"),
+        "spin.voided": gettext_lazy("The spin was declared void"),
+        "throw.voided": gettext_lazy("The throw was void"),
+    }
+)
+"""Another event in its place, by its type."""
+
 LEFT_OUT: Mapping[tuple[str, str], Promise] = MappingProxyType(
     {
+        ("colour.assigned", "marker_from"): gettext_lazy("Where the marker came from is not reported"),
+        ("dice.set_introduced", "cause"): gettext_lazy("No cause was given"),
         ("wager.placed", "number"): gettext_lazy("A stake without a number"),
         ("wager.placed", "player"): gettext_lazy("The player of the stake is not reported"),
         ("wager.placed", "numbers"): gettext_lazy("A stake without numbers"),
+        ("wheel.spun", "by"): gettext_lazy("Who spun it is not reported"),
     }
 )
 """A value that is not given, where that has words of its own."""
@@ -131,13 +179,33 @@ NOT_REPORTED = gettext_lazy("The table reports none of it")
 """A session that lists no family of events: what the rule would need to see is not reported."""
 
 
-def caption(kind: str, type: str, field: str = "", value: Any = None, *, second: str = "") -> str:
+HANDED_BACK = gettext_lazy("The stake was handed back")
+"""A payout without winnings, where there was none."""
+
+NO_READING = gettext_lazy("The session declares no reading of its own")
+"""A session that declares none of the parameters that the example that fires does."""
+
+
+def caption(
+    kind: str,
+    type: str,
+    field: str = "",
+    value: Any = None,
+    *,
+    before: Any = None,
+    second: str = "",
+    currency: str = "",
+) -> str:
     """Return what makes the difference, in words; "" for what has none.
 
     ``type`` is that of the event that makes it, and of two that were swapped the one that now comes first; ``second``
-    is the other. ``field`` and ``value`` are of an event that is otherwise: None for a field that is left out.
+    is the other. ``field`` and ``value`` are of an event that is otherwise, ``before`` what it held where the rule
+    fires: None for a field that is left out. ``field`` is "type" for an event more or of another type, whose data
+    ``value`` is, and "occurred_at" for another clock. ``currency`` is that of the table.
     """
     match kind:
+        case "saved" | "instead" if (type, field) == ("payout.made", "type") and not value["winnings"]:
+            return str(HANDED_BACK)
         case "saved":
             return str(SAVED.get(type, ""))
         case "without":
@@ -147,10 +215,44 @@ def caption(kind: str, type: str, field: str = "", value: Any = None, *, second:
             return _("First: %(first)s. Then: %(second)s.") % names
         case "before":
             return _("In the other order")
-        case "instead" if (type, field) == ("session.opened", "observes") and not value:
-            return str(NOT_REPORTED)
         case "instead":
-            own = LEFT_OUT.get((type, field)) if value is None else None
-            return str(own or INSTEAD.get((type, field)) or "")
+            return _instead(type, field, value, before, currency)
         case _:
             return ""
+
+
+def _instead(type: str, field: str, value: Any, before: Any, currency: str) -> str:
+    match type, field:
+        case _, "type":
+            return str(INSTEAD_OF_IT.get(type, ""))
+        case _, "occurred_at":
+            return _clock(datetime.fromisoformat(value) - datetime.fromisoformat(before))
+        case "session.opened", "observes":
+            return _observed(value, before)
+        case "session.opened", "params":
+            declared = [labelled(str(KINDS[name].title), written(name, each, currency)) for name, each in value.items()]
+            return ", ".join(declared) or str(NO_READING)
+        case "session.opened", "gaming_day":
+            return _("Gaming day: %(day)s") % {"day": day(date.fromisoformat(value), with_year=True)}
+        case "session.opened", "staff":
+            roles = (word("role", each["role"], language()) for each in value)
+            return _("On duty: %(roles)s") % {"roles": ", ".join(roles)}
+    changed = type, field
+    own = LEFT_OUT.get(changed) if value is None else GIVEN.get(changed) if before is None else None
+    return str(own or OWN.get((*changed, _key(value))) or INSTEAD.get(changed) or "")
+
+
+def _key(value: Any) -> str:
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _clock(moved: timedelta) -> str:
+    """Return by how much an event is later or earlier; in milliseconds where it is less than a second."""
+    size = abs(moved)
+    names = {"time": duration(size.total_seconds()) if size >= SECOND else f"{size // MILLISECOND} ms"}
+    return _("%(time)s later") % names if moved > ZERO else _("%(time)s earlier") % names
+
+
+def _observed(value: list[str], before: list[str]) -> str:
+    more = [str(FAMILY_NAMES.get(each, each)) for each in value if each not in before]
+    return _("Reported, too: %(families)s") % {"families": ", ".join(more)} if more else str(NOT_REPORTED)

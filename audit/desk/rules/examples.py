@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 from django.utils.functional import Promise
@@ -79,11 +79,15 @@ ICONS: Mapping[str, str] = MappingProxyType(
 """What stands in the ring of an event that shows no result."""
 
 
+_Event: TypeAlias = tuple[str, str, dict[str, Any]]
+"""The clock of an event, its type and its data."""
+
+
 class _Example(msgspec.Struct):
     kind: Kind
     others: list[str]
     shown: dict[str, Part]
-    events: list[tuple[str, str, dict[str, Any]]]
+    events: list[_Event]
 
 
 class Examples(msgspec.Struct):
@@ -169,7 +173,7 @@ def _shown(rule: str, example: _Example, first: _Example) -> Shown:
     currency = str(example.events[0][2].get("currency", "EUR"))
     others = [finding_title(other) for other in example.others]
     return Shown(
-        _title(example, first),
+        _title(example, first, currency),
         _reason(rule, example, others),
         example.kind == "fires",
         others,
@@ -177,21 +181,31 @@ def _shown(rule: str, example: _Example, first: _Example) -> Shown:
     )
 
 
-def _title(example: _Example, first: _Example) -> str:
+def _title(example: _Example, first: _Example, currency: str) -> str:
     """Return what an example is called: what makes the difference to the first one, which fires."""
     changed = [int(number) for number, part in example.shown.items() if part in ("saves", "changed", "removed")]
     if not changed or example.kind == "fires":
         return str(TITLES[example.kind])
     first_changed, last_changed = changed[0], changed[-1]
-    _at, kind, data = example.events[first_changed]
-    field, value = "", None
+    event, second = example.events[first_changed], example.events[last_changed]
+    field, value, before = "", None, None
+    if example.kind == "saved":
+        field, value = "type", event[2]
     if example.kind == "instead":
-        before = first.events[first_changed][2]
-        field = next((name for name in {**before, **data} if before.get(name) != data.get(name)), "")
-        value = data.get(field)
-    return caption(example.kind, kind, field, value, second=example.events[last_changed][1]) or str(
-        TITLES[example.kind]
-    )
+        field, value, before = _difference(event, first.events[first_changed])
+    title = caption(example.kind, event[1], field, value, before=before, second=second[1], currency=currency)
+    return title or str(TITLES[example.kind])
+
+
+def _difference(event: _Event, before: _Event) -> tuple[str, Any, Any]:
+    """Return the field in which an event is otherwise, what it holds, and what it held ``before``, for ``caption``."""
+    (at, kind, data), (at_before, kind_before, data_before) = event, before
+    if kind != kind_before:
+        return "type", data, data_before
+    if at != at_before:
+        return "occurred_at", at, at_before
+    field = next(name for name in {**data_before, **data} if data_before.get(name) != data.get(name))
+    return field, data.get(field), data_before.get(field)
 
 
 def _reason(rule: str, example: _Example, others: Sequence[str]) -> str:
