@@ -2,6 +2,7 @@
 
     tapes of the tests ─► every stream that raises a rule ─► events left out while it still does ─► it fires
                      └──► one event more, another in its place, one less, two the other way round ─► silent, other rule
+    docs/rule-examples.jsonl ─► what no tape raises, and near streams by hand
 
 Each example is adjudicated by the engine, never described by hand: what fires and what is silent is its answer. The
 file is read by the page of a rule; a test holds every line of it against the engine, and the file against the tapes.
@@ -15,6 +16,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from datetime import date, datetime, timedelta
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,12 +31,28 @@ from tests.settlement.tapes import read  # noqa: E402  # of this project, which 
 
 TAPES = ROOT / "tests" / "settlement"
 OTHERS = ROOT / "docs" / "rule-examples.jsonl"
-"""A stream for each rule that no tape raises."""
+"""A stream for each rule that no tape raises, or none that says much.
+
+``near``, where a line has it, are streams beside it that no change of one field makes, each as what is otherwise:
+
+    {"instead": 3, "event": {…}}   another event in the place of event 3; its clock is kept unless it has one
+    {"saved": 3, "event": {…}}     one event more, which becomes event 3
+    {"without": 3}                 event 3 did not happen
+
+The engine judges them as it does the others: one in which the rule is not silent is an error. A line that has ``near``
+is taken whatever the tapes have.
+"""
 
 OUT = ROOT / "audit" / "desk" / "rules" / "examples.jsonl"
 
 NEAR = 4
-"""Examples beside the one that fires."""
+"""Examples beside the one that fires, at most."""
+
+FEWEST = 2
+"""Examples beside the one that fires, where there are as many; several of one event then."""
+
+UNJUDGED = "unknown-ruleset"
+"""The rule of a session of which nothing is judged: that any other is silent in it says nothing."""
 
 LONGEST = 40
 """Events of a stream that is looked through."""
@@ -47,21 +65,42 @@ REFERENCES = ("corrects", "annuls", "voids", "opened")
 
 ROLES = ("stickman", "croupier", "chef_de_table", "chef_de_partie")
 
-KEPT = ("wager", "bet", "stake", "pocket", "faces", "winnings", "stake_returned", "ruleset", "currency")
+KEPT = (
+    *("wager", "bet", "stake", "pocket", "faces", "winnings", "stake_returned", "ruleset", "currency"),
+    *("flags", "medium"),  # without them an event says what it does with one of their values
+)
 """Fields without which an event is none, or another."""
 
 OBSERVED = ("custody", "staff", "calls")
 """Families that a table may report besides."""
 
-BETS = ("plein", "cheval", "transversale", "carre", "win", "field")
-
-ADDED: Mapping[str, Mapping[str, Any]] = {
-    "wager.placed": {"marker": "wrong_bet", "working": True, "commission": 50, "number": 6, "seat": "S1"},
-    "throw.voided": {"flags": ["slid"]},
-    "dice.thrown": {"flags": ["slid"]},
-    "dice.set_introduced": {"cause": "broken"},
+ADDED: Mapping[str, Mapping[str, Sequence[Any]]] = {
+    "wager.placed": {
+        "marker": ("wrong_bet", "buy", "lay"),
+        "working": (True,),
+        "commission": (50,),
+        "number": (6,),
+        "seat": ("S1",),
+    },
+    "throw.voided": {"flags": (["slid"], ["off_table"])},
+    "dice.thrown": {"flags": (["slid"],)},
+    "dice.set_introduced": {"cause": ("broken",)},
 }
 """Fields that an event may have too."""
+
+PARAMS: Mapping[str, Any] = {
+    "call_tolerance_ms": 1000,
+    "payout_unit": 100,
+    "seat_limit": 7,
+    "throw_delay_s": 10,
+    "zero_rule": "choice",
+}
+"""Of each reading that a session may set a lawful value: the greatest, where there is one."""
+
+FREE = "w99"
+"""A wager that no stream has."""
+
+SECOND = timedelta(seconds=1)
 
 Stream = list[dict[str, Any]]
 
@@ -82,6 +121,7 @@ class Near:
     stream: Stream
     at: int
     others: frozenset[str]
+    field: str = ""
     removed: dict[str, Any] | None = None
 
     @property
@@ -169,11 +209,56 @@ def firing() -> dict[str, tuple[Stream, Mapping[str, Any] | None]]:
             cost = len(adjudicated(shorter).rules), len(shorter)
             if rule not in best or cost < best[rule][0]:
                 best[rule] = cost, shorter, None
-    for line in OTHERS.read_text(encoding="utf-8").splitlines():
-        row = json.loads(line)
-        if is_whole(row["events"]):
-            best.setdefault(row["rule"], ((0, 0), row["events"], row.get("readings")))
+    for row in _others():
+        found = (0, 0), row["events"], row.get("readings")
+        if "near" in row:
+            best[row["rule"]] = found
+        else:
+            best.setdefault(row["rule"], found)
     return {rule: (stream, readings) for rule, (_cost, stream, readings) in sorted(best.items()) if rule in RULES}
+
+
+@cache
+def _others() -> tuple[dict[str, Any], ...]:
+    rows = (json.loads(line) for line in OTHERS.read_text(encoding="utf-8").splitlines())
+    return tuple(row for row in rows if is_whole(row["events"]))
+
+
+def by_hand(rule: str, found: Found, readings: Mapping[str, Any] | None) -> Iterator[Near]:
+    """Yield the near streams that ``OTHERS`` has for a rule. Raise ``ValueError`` for one in which it is not silent."""
+    for row in _others():
+        for change in row.get("near", ()) if row["rule"] == rule else ():
+            kind = next(each for each in ("instead", "saved", "without") if each in change)
+            near = [*_silent(kind, *_changed(row["events"], kind, change), rule, found, readings)]
+            if not near:
+                raise ValueError(f"{OTHERS.name}: {rule} is not silent in {change}")
+            yield from near
+
+
+def _changed(stream: Stream, kind: str, change: Mapping[str, Any]) -> tuple[Stream, int, str, dict[str, Any] | None]:
+    """Return a stream with a change of ``OTHERS``, its index, the field, and the event that is gone if one is."""
+    index = change[kind] - 1
+    if kind == "without":
+        shorter = without(stream, index)
+        assert shorter is not None, change
+        return shorter, index, "", stream[index]
+    longer = deepcopy(stream)
+    if kind == "saved":
+        for each in longer[index:]:
+            each["seq"] += 1
+            named = {name: seq for name, seq in each["data"].items() if name in REFERENCES and isinstance(seq, int)}
+            each["data"] |= {name: seq + (seq > index) for name, seq in named.items()}
+        longer.insert(index, {"stream": "s", "seq": index + 1, **change["event"]})
+    else:
+        longer[index] |= change["event"]
+    return longer, index, _field(stream[index], longer[index]) if kind == "instead" else "", None
+
+
+def _field(before: Mapping[str, Any], after: Mapping[str, Any]) -> str:
+    """Return the first field in which two events differ."""
+    own = next((name for name in ("type", "occurred_at") if before[name] != after[name]), "")
+    values = {**before["data"], **after["data"]}
+    return own or next(name for name in values if before["data"].get(name) != after["data"].get(name))
 
 
 def _smallest_firing(stream: Stream, rule: str) -> Stream:
@@ -226,50 +311,76 @@ def otherwise(stream: Stream, rule: str, readings: Mapping[str, Any] | None) -> 
     """Yield the streams that differ by one event from one that fires, and do not."""
     found = adjudicated(stream, readings)
     for index in range(len(stream)):
-        for data in _other_data(stream, index, found.seqs[rule]):
+        for name, data in _other_data(stream, index, rule, found.seqs[rule]):
             changed = deepcopy(stream)
             changed[index]["data"] = data
-            yield from _silent("instead", changed, index, rule, found, readings)
+            yield from _silent("instead", changed, index, name, None, rule, found, readings)
+        for clock in _other_clocks(stream, index):
+            changed = deepcopy(stream)
+            changed[index]["occurred_at"] = clock
+            yield from _silent("instead", changed, index, "occurred_at", None, rule, found, readings)
         if index and index + 1 < len(stream):
             swapped = deepcopy(stream)
             for name in ("type", "data"):
                 swapped[index][name], swapped[index + 1][name] = swapped[index + 1][name], swapped[index][name]
-            yield from _silent("before", swapped, index, rule, found, readings)
+            yield from _silent("before", swapped, index, "", None, rule, found, readings)
         shorter = without(stream, index) if index else None
         if shorter is not None:
-            yield from _silent("without", shorter, index, rule, found, readings, removed=stream[index])
+            yield from _silent("without", shorter, index, "", stream[index], rule, found, readings)
 
 
 def _silent(
     kind: str,
     stream: Stream,
     at: int,
+    field: str,
+    removed: dict[str, Any] | None,
     rule: str,
     found: Found,
     readings: Mapping[str, Any] | None,
-    removed: dict[str, Any] | None = None,
 ) -> Iterator[Near]:
     try:
         rules = adjudicated(stream, readings).rules
     except ValueError:  # it is no event any more
         return
-    if rule not in rules:
-        yield Near(kind, stream, at, rules - found.rules, removed)
+    if rule not in rules and UNJUDGED not in rules:
+        yield Near(kind, stream, at, rules - found.rules, field, removed)
 
 
-def _other_data(stream: Stream, index: int, finding: tuple[int, tuple[int, ...], Any, Any]) -> Iterator[dict[str, Any]]:
-    """Yield what else the data of an event could be: what was expected, another role, the other way, another value."""
+def _other_clocks(stream: Stream, index: int) -> Iterator[str]:
+    """Yield when else an event could have been: a second before and after it, and after the event before it."""
+    if not index:
+        return
+    clock, before = (datetime.fromisoformat(stream[each]["occurred_at"]) for each in (index, index - 1))
+    for other in (clock - SECOND, clock + SECOND, before + SECOND, before - SECOND):
+        if other != clock:
+            yield other.isoformat(timespec="milliseconds")
+
+
+def _other_data(
+    stream: Stream, index: int, rule: str, finding: tuple[int, tuple[int, ...], Any, Any]
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield a field and what else the data of an event could be: first what was expected, then what else it may be."""
     data, (_seq, _evidence, expected, recorded) = stream[index]["data"], finding
+    added, is_wager = ADDED.get(stream[index]["type"], {}), stream[index]["type"] == "wager.placed"
+    placed = (each for each in stream if each["type"] == "wager.placed")
     for name, value in data.items():
         if expected is not None and value == recorded and type(expected) is type(value):
-            yield {**data, name: expected}
+            yield name, {**data, name: expected}
+    if is_wager and isinstance(expected, int) and "commission" not in data:
+        yield "commission", {**data, "commission": expected}
+    for name, value in data.items():
         for other in _other_values(stream, name, value):
             if other != value:
-                yield {**data, name: other}
+                yield name, {**data, name: other}
         if name not in KEPT and index:
-            yield {each: data[each] for each in data if each != name}
-    for name, value in ADDED.get(stream[index]["type"], {}).items():
-        yield {**data, name: value}
+            yield name, {each: data[each] for each in data if each != name}
+    for name, values in added.items():
+        yield from ((name, {**data, name: value}) for value in values)
+    if is_wager and sum(each["data"].get("wager") == data["wager"] for each in placed) > 1:
+        yield "wager", {**data, "wager": FREE}
+    if rule == UNJUDGED and "ruleset" in data:
+        yield from (("ruleset", {**data, "ruleset": name}) for name in RULESETS)
 
 
 def _other_values(stream: Stream, name: str, value: Any) -> Iterator[Any]:
@@ -280,24 +391,24 @@ def _other_values(stream: Stream, name: str, value: Any) -> Iterator[Any]:
         case (("by" | "decided_by" | "announced_by" | "marker_from" | "role"), _):
             yield from ROLES
         case "flags", _:
-            yield []
-            yield ["slid"]
+            yield from ([], ["slid"], ["rubbed_or_held"])
         case "direction", _:
             yield "clockwise" if value == "counterclockwise" else "counterclockwise"
         case "medium", _:
-            yield "chips"
+            yield from ("chips", "plaques")
         case "params", dict():
+            yield from ({**value, param: PARAMS[param]} for param in value if param in PARAMS)
             yield {}
         case "gaming_day", _:
-            yield "2010-11-19"
+            yield from _days(stream)
         case (("ruleset" | "casino" | "table" | "currency"), _):
             return
-        case (("observes" | "bet" | "game" | "pocket" | "numbers" | "staff"), _) | ("value", None):
+        case "bet", _:
+            yield from RULESETS[stream[0]["data"]["ruleset"]].kinds
+        case (("observes" | "game" | "pocket" | "faces" | "number" | "numbers" | "staff"), _) | ("value", None):
             yield from _others_known(name, value)
-        case "faces", _:
-            yield from ([3, 4], [2, 3], [1, 1])
-        case "number", _:
-            yield from (4, 5, 6, 8, 9, 10)
+        case _ if name in REFERENCES:
+            yield from (value + 1, value - 1)
         case _:
             held = (each["data"].get(name) for each in stream)
             yield from (each for each in held if type(each) is type(value))
@@ -309,6 +420,16 @@ def _other_values(stream: Stream, name: str, value: Any) -> Iterator[Any]:
                 yield from (value // 2, value * 2, value // 5 * 6)
 
 
+def _days(stream: Stream) -> Iterator[str]:
+    """Yield gaming days: the last and the first on which the ruleset of a stream was in force, as far as is known."""
+    instrument = RULESETS[stream[0]["data"]["ruleset"]].instrument
+    if instrument.in_force_until is not None:
+        yield (instrument.in_force_until - timedelta(days=1)).isoformat()
+    if instrument.in_force_from is not None:
+        yield instrument.in_force_from.isoformat()
+    yield date(2010, 11, 19).isoformat()
+
+
 def examples() -> Iterator[dict[str, Any]]:
     """Yield a row for each rule that a stream can break: its examples, the one that fires first."""
     for rule, (stream, readings) in firing().items():
@@ -316,13 +437,17 @@ def examples() -> Iterator[dict[str, Any]]:
         seq, evidence, _expected, _recorded = found.seqs[rule]
         roles = {number - 1: "decides" for number in evidence} | {seq - 1: "completes"}
         rows = [_row("fires", stream, roles, found.rules - {rule})]
-        rows += [_near_row(each, seq) for each in _chosen(stream, rule, readings, seq)]
+        rows += [_near_row(each, seq) for each in _chosen(stream, rule, readings, found)]
         yield {"rule": rule, **({"readings": readings} if readings else {}), "examples": rows}
 
 
-def _chosen(stream: Stream, rule: str, readings: Mapping[str, Any] | None, seq: int) -> list[Near]:
-    """Return what is shown beside the stream that fires: what says most about the rule first, one of each event."""
-    near = [*otherwise(stream, rule, readings)]
+def _chosen(stream: Stream, rule: str, readings: Mapping[str, Any] | None, found: Found) -> list[Near]:
+    """Return what is shown beside the stream that fires: what says most about the rule first, one of each event.
+
+    Where that makes too few, there are several of one event: of its fields first, then of their values.
+    """
+    seq, evidence, _expected, _recorded = found.seqs[rule]
+    near = sorted(otherwise(stream, rule, readings), key=lambda each: _remoteness(each, seq, evidence))
     groups = [
         [each for each in near if each.kind == "instead" and not each.others],
         [each for each in saved().get(rule, []) if not each.others],
@@ -331,17 +456,45 @@ def _chosen(stream: Stream, rule: str, readings: Mapping[str, Any] | None, seq: 
         [each for each in near if each.kind == "without" and each.others],
         [each for each in near if each.kind == "without" and not each.others and each.at != seq - 1],
     ]
-    chosen: list[Near] = []
-    seen: set[Any] = set()
+    chosen = [*by_hand(rule, found, readings)]
+    seen = {_mark(each) for each in chosen}
     for group, most in zip(groups, (2, 2, 1, 1, 1, 2), strict=True):
         taken = 0
         for each in group:
-            mark = (each.kind, each.stream[each.at]["type"]) if each.kind == "saved" else (each.kind, each.at)
-            if taken < most and len(chosen) < NEAR and mark not in seen:
-                seen.add(mark)
+            is_new = _mark(each) not in seen and all(_is_another(each, other) for other in chosen)
+            if taken < most and len(chosen) < NEAR and is_new:
+                seen.add(_mark(each))
                 chosen.append(each)
                 taken += 1
+    for is_other in (_is_of_another_field, _is_another):
+        for each in (each for group in groups for each in group):
+            is_new = all(_is_another(each, other) and is_other(each, other) for other in chosen)
+            if len(chosen) < FEWEST and is_new:
+                chosen.append(each)
     return chosen
+
+
+def _mark(near: Near) -> tuple[str, Any]:
+    """Return that of which one example is enough: the event that is otherwise, or the type of the one that saves."""
+    return near.kind, near.stream[near.at]["type"] if near.kind == "saved" else near.at
+
+
+def _remoteness(near: Near, seq: int, evidence: Sequence[int]) -> tuple[int, bool, int]:
+    """Return how far what is otherwise lies from what the rule finds: at the event that completes it first.
+
+    Of one event another bet comes last, for it seldom is a bet without its own fields; so does a table that reports
+    nothing, of all.
+    """
+    where = 0 if near.at == seq - 1 else 1 if near.at + 1 in evidence else 2
+    return 3 if near.field == "observes" else where, near.field == "bet", len(near.others)
+
+
+def _is_of_another_field(near: Near, other: Near) -> bool:
+    return (near.kind, near.at, near.field) != (other.kind, other.at, other.field)
+
+
+def _is_another(near: Near, other: Near) -> bool:
+    return near.stream != other.stream
 
 
 def _near_row(near: Near, seq: int) -> dict[str, Any]:
@@ -360,19 +513,21 @@ def _others_known(name: str, value: Any) -> Iterator[Any]:
         case "observes", list():
             yield [*value, *(each for each in OBSERVED if each not in value)]
             yield []
-        case "bet", _:
-            yield from BETS
         case "game", _:
             yield from ("craps", "french_roulette", "american_roulette")
         case "pocket", _:
             yield from ("17", "0")
+        case "faces", _:
+            yield from ([3, 4], [2, 3], [1, 1])
+        case "number", _:
+            yield from (4, 5, 6, 8, 9, 10)
         case "numbers", [str(first), *_] if first.isdigit():
             yield [first, str(int(first) + 1)]
             yield [first]
         case "staff", list():
-            yield [*value, {"person": "p9", "role": "stickman"}]
-            yield [{"person": f"p{place}", "role": role} for place, role in enumerate(ROLES)]
             yield value[:-1]
+            yield from ([*value, {"person": "p9", "role": role}] for role in ("employe", "stickman"))
+            yield [{"person": f"p{place}", "role": role} for place, role in enumerate(ROLES)]
         case "value", None:
             yield 100
 

@@ -25,7 +25,10 @@ from settlement.provisions import PROVISIONS
 ROOT = Path(__file__).resolve().parent.parent
 CASES = ROOT / "tests" / "conformance" / "cases.jsonl"
 OTHERS = ROOT / "docs" / "rule-examples.jsonl"
-"""A stream for each rule that no conformance case has, and the house register's readings where it needs one."""
+"""A stream for each rule that no conformance case has, and the house register's readings where it needs one.
+
+Its ``near`` streams are of the desk's page of the rule: see ``.ci/rule_examples.py``.
+"""
 
 LAST_EVENTS = 12
 """Events of an example that are shown, up to the one that completes the finding."""
