@@ -6,24 +6,22 @@ import json
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import date, timedelta
 from typing import Any
 
 import psycopg
 import pytest
-import time_machine
 from django.db import connection
 from django.http import HttpRequest
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from audit.access import accounts
 from audit.casework import actions
-from audit.casework.priority import DUE
 from audit.corrections import decisions
 from audit.desk import prepared as prepared_statements
 from audit.desk import unchanged
-from audit.desk.findings import filters, folding
+from audit.desk.findings import folding
 from audit.desk.overview import nights
 from audit.desk.record import latest
 from audit.models import NOTED, Finding, LoggedStream, Membership, NightReport, Officer, Person, Role
@@ -32,7 +30,7 @@ from audit.register import entries
 from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.casework.test_priority import found
 from tests.audit.corrections.corrections_desk import CORRECTION, CorrectionsDesk, finding_of, replayed
-from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, session
+from tests.audit.reconciliation.played import DAY, buy_ins, count, session
 from tests.audit.reconciliation.played import record as record_events
 from tests.audit.register.register_desk import RegisterDesk
 from tests.audit.tables import Tenant, dice_changed_in_mid_series
@@ -243,7 +241,7 @@ def test_a_night_that_is_reconciled_is_on_the_next_page() -> None:
     seal()
 
     def reconcile() -> None:
-        runs.reconcile(tenant.casino, DAY, actor="test", now=MORNING)
+        runs.reconcile(tenant.casino, DAY, actor="test", now=timezone.now())  # entries of another day stay in the log
 
     before, after = on_the_next_page(lambda: first_page(client), reconcile)
     assert (before["nights"], before["navigation"]["nights"]) == ([], 0)
@@ -410,65 +408,6 @@ def test_a_search_finds_who_has_a_name_when_it_is_asked() -> None:
         of_keller, lambda: commit_elsewhere("delete from audit_person where id = %s", person.pk)
     )
     assert (before, after) == ({finding}, set())
-
-
-# Time
-
-
-@pytest.fixture
-def due() -> Desk:
-    """A casino of whose cases the first is due in ten days, and the others long after."""
-    desk = Desk()
-    commit_elsewhere("update audit_case set deadline = now() + interval '3000 days'")
-    commit_elsewhere("update audit_case set deadline = now() + interval '10 days' where id = %s", desk.case.pk)
-    return desk
-
-
-@pytest.mark.parametrize("group", range(len(DUE)))
-def test_an_incident_is_in_its_group_from_the_moment_on_at_which_its_deadline_passes_the_bound(
-    due: Desk, group: int
-) -> None:
-    passes = due.case.deadline - DUE[group]
-
-    def shown() -> Any:
-        listed = queue(client)
-        page = first_page(client)
-        titles = [title for title, rows in listed["groups"] if due.findings[0].pk in rows]
-        return titles, listed["tabs"]["overdue"], listed["navigation"]["late"], page["navigation"]["late"]
-
-    titles = ["Late", "Within 6 hours", "Within a day", "Within 3 days", "Later"]
-    late = 1 if not group else 0
-    with time_machine.travel(passes - timedelta(seconds=2), tick=False) as clock:
-        client = client_of(due.first)
-        assert shown() == ([titles[group + 1]], 0, 0, 0)
-        clock.move_to(passes - timedelta(microseconds=1))
-        assert shown() == ([titles[group + 1]], 0, 0, 0)
-        clock.move_to(passes + timedelta(microseconds=1))
-        assert shown() == ([titles[group]], late, late, late)
-        clock.move_to(passes - timedelta(seconds=1))
-        assert shown() == ([titles[group + 1]], 0, 0, 0), "time that went back"
-
-
-def test_a_deadline_that_passes_while_a_queue_is_read_is_seen_by_the_next_page(
-    due: Desk, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A queue is of the moment at which its query was put together: before its filters are read, and the look."""
-    passes = due.case.deadline
-    newest_days = filters.newest_days
-    with time_machine.travel(passes - timedelta(seconds=1), tick=False) as clock:
-        client = client_of(due.first)
-
-        def slow(request: HttpRequest) -> list[date]:
-            clock.move_to(passes + timedelta(seconds=1))
-            return newest_days(request)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(filters, "newest_days", slow)
-            queue(client)
-        clock.move_to(passes + timedelta(seconds=2))
-        found = queue(client)
-        assert found["groups"][0] == ("Late", [due.findings[0].pk])
-        assert found == fresh_of(lambda: queue(client))
 
 
 # Officers
