@@ -16,9 +16,8 @@ def held(cases: QuerySet[Case]) -> QuerySet[Case]:
     # Few cases ever were: without this, PostgreSQL looks for the newest action of each.
     once = CaseAction.objects.filter(type=HELD).values("case")
     about_holds = CaseAction.objects.filter(case=OuterRef("pk"), type__in=(HELD, LIFTED)).order_by("-at", "-pk")
-    return (
-        cases.filter(pk__in=once).alias(newest_hold=Subquery(about_holds.values("type")[:1])).filter(newest_hold=HELD)
-    )
+    newest = Subquery(about_holds.values("type")[:1])
+    return cases.filter(pk__in=once).alias(newest_hold=newest).filter(newest_hold=HELD)
 
 
 def hold_of(case: Case) -> CaseAction | None:

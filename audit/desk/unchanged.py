@@ -86,13 +86,13 @@ def while_unchanged(
     if request.method not in ("GET", "HEAD") or connection.in_atomic_block:
         return ask()[0]
     now = _look(request)
-    kept = _known.kept.get(key)
-    if kept is not None and kept.since <= now < kept.until and _holds(kept.changes):
+    kept = _held(key, now)
+    if kept is not None:
         return cast(Answer, kept.answer)
-    before = {table: _known.changes.get(table, 0) for table in NOTED}
+    before = _known.changes.copy()
     answer, tables = ask()
     if tables and set(tables) <= set(NOTED):
-        until = min(now + KEPT_FOR, (_next_due(before, now) if is_of_now else None) or now + KEPT_FOR)
+        until = min(now + KEPT_FOR, _next_due(before, now)) if is_of_now else now + KEPT_FOR
         _keep(key, _Kept(answer, {table: before[table] for table in tables}, now, until))
     return answer
 
@@ -145,8 +145,12 @@ def _forget() -> None:
     _known.changes = {table: next(_numbers) for table in NOTED}
 
 
-def _holds(changes: Mapping[str, int]) -> bool:
-    return all(_known.changes.get(table, 0) == number for table, number in changes.items())
+def _held(key: Hashable, now: datetime) -> _Kept | None:
+    """Return what is kept if it holds: at this moment, and after the changes that are known."""
+    kept = _known.kept.get(key)
+    if kept is None or not kept.since <= now < kept.until:
+        return None
+    return kept if all(_known.changes[table] == number for table, number in kept.changes.items()) else None
 
 
 def _keep(key: Hashable, kept: _Kept) -> None:
@@ -155,12 +159,15 @@ def _keep(key: Hashable, kept: _Kept) -> None:
     _known.kept[key] = kept
 
 
-def _next_due(before: Mapping[str, int], now: datetime) -> datetime | None:
-    """Return when the next case comes into another group by its deadline; asked for once a change of cases."""
+def _next_due(before: Mapping[str, int], now: datetime) -> datetime:
+    """Return when the next case comes into another group by its deadline, a minute from now where none is to.
+
+    It is asked for once a change of cases.
+    """
     key = "next due"
-    kept = _known.kept.get(key)
-    if kept is None or not kept.since <= now < kept.until or not _holds(kept.changes):
-        due = next_due(now)
-        kept = _Kept(due, {"audit_case": before["audit_case"]}, now, due or now + KEPT_FOR)
+    kept = _held(key, now)
+    if kept is None:
+        due = next_due(now) or now + KEPT_FOR
+        kept = _Kept(due, {"audit_case": before["audit_case"]}, now, due)
         _keep(key, kept)
-    return cast("datetime | None", kept.answer)
+    return cast(datetime, kept.answer)

@@ -37,7 +37,7 @@ from audit.desk.findings.filters import (
     StandingFilter,
     TableOrGameFilter,
 )
-from audit.desk.findings.folding import Summed, folded, is_folded, is_queue, looks_names_up, summed
+from audit.desk.findings.folding import Summed, folded, is_folded, is_queue, kept_of_list, summed
 from audit.desk.findings.grouping import GroupedBy, choices_of, grouping_of
 from audit.desk.findings.neighbours import neighbours_of
 from audit.desk.findings.page import finding_context
@@ -56,9 +56,7 @@ from audit.desk.findings.shown_findings import in_full, lines
 from audit.desk.findings.todo import steps_of
 from audit.desk.icons import icon
 from audit.desk.names import sees_names
-from audit.desk.prepared import key_of
 from audit.desk.scoped_admin import OfChosenCasino, demands, note_casino, officer_of, scope_of
-from audit.desk.unchanged import while_unchanged
 from audit.event_store.archived import StreamArchived
 from audit.evidence.bundle import Unproven
 from audit.evidence.export import export
@@ -124,12 +122,10 @@ class Pages(Paginator):  # type: ignore[type-arg]  # Django has no such class at
 
     @cached_property
     def count(self) -> int:
-        if self.request is None or looks_names_up(self.request):
+        if self.request is None:
             return int(self.object_list.count())
-        of_list = {name: values for name, values in self.request.GET.lists() if name != "p"}
-        key = "pages of findings", key_of(self.request), repr(sorted(of_list.items()))
         tables = ("audit_finding", "audit_case", "audit_casino", "audit_gamingtable")
-        return int(while_unchanged(self.request, key, lambda: (self.object_list.count(), tables)))
+        return kept_of_list(self.request, "number of findings", lambda: (int(self.object_list.count()), tables))
 
 
 class PagesByCase(Pages):

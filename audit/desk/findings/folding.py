@@ -16,9 +16,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from django.core.exceptions import EmptyResultSet
 from django.db.models import BigIntegerField, Count, F, QuerySet, Sum, Value
@@ -34,6 +34,8 @@ from audit.desk.findings.shown_findings import lines
 from audit.desk.prepared import key_of, planned, written
 from audit.desk.unchanged import tables_of, while_unchanged
 from audit.models import Finding, FindingStatus
+
+Answer = TypeVar("Answer")
 
 _Found = dict[str, Any] | None
 
@@ -127,9 +129,18 @@ def is_queue(request: HttpRequest) -> bool:
     return request.GET.get("queue") in OPEN_QUEUES and not request.GET.get("o")
 
 
-def looks_names_up(request: HttpRequest) -> bool:
-    """Return whether the list of a request is narrowed by words that may be names: whose they are, may change."""
-    return any(request.GET.get(each) for each in ("q", "player", "croupier"))
+def kept_of_list(
+    request: HttpRequest, name: str, ask: Callable[[], tuple[Answer, Collection[str]]], *, of_page: Hashable = None
+) -> Answer:
+    """Return what ``ask`` finds about the list of a request, kept until something changes: ``audit.desk.unchanged``.
+
+    It is the same for all pages of the list, or ``of_page``. Of a list that is narrowed by words that may be names
+    nothing is kept: whose they are, may change.
+    """
+    if any(request.GET.get(each) for each in ("q", "player", "croupier")):
+        return ask()[0]
+    narrowed_by = sorted((each, tuple(values)) for each, values in request.GET.lists() if each != "p")
+    return while_unchanged(request, (name, key_of(request), tuple(narrowed_by), of_page), ask)
 
 
 def is_folded(request: HttpRequest) -> bool:
@@ -158,11 +169,7 @@ def folded(request: HttpRequest, everything: QuerySet[Any], grouping: Grouping, 
     something changes, but not where a name was looked up.
     """
     of_all = Summed()
-    if looks_names_up(request):
-        found = _fold(everything, grouping, start, length)[0]
-    else:
-        key = "folded", key_of(request), request.GET.urlencode(), start, length
-        found = while_unchanged(request, key, lambda: _fold(everything, grouping, start, length))
+    found = kept_of_list(request, "folded", lambda: _fold(everything, grouping, start, length), of_page=(start, length))
     if found is None:
         return of_all
     for group, count, by, currency, total in found["groups"] or ():

@@ -8,6 +8,7 @@ from django.test.utils import CaptureQueriesContext
 
 from audit.access.scope import Scope
 from audit.desk.findings.queues import HEADS
+from audit.desk.persons import ranking
 from audit.desk.persons.concerning import concerning
 from audit.desk.persons.tallies import Tally, key_of, tallies_of
 from audit.models import Finding, Membership, Person, Role
@@ -99,9 +100,13 @@ def give(desk: Desk, code: str, by: str, difference: int, *, currency: str = "EU
     finding.save()
 
 
-@pytest.fixture
-def crowd() -> Desk:
-    """A casino with 60 persons: a-1 is owed 5, a-2 (in yen, whose unit is a whole one) 700, a-3 has 9 too much."""
+@pytest.fixture(params=[ranking.FEW, 0], ids=["few", "many"])
+def crowd(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Desk:
+    """A casino with 60 persons: a-1 is owed 5, a-2 (in yen, whose unit is a whole one) 700, a-3 has 9 too much.
+
+    They are put in order as few are, and as many are.
+    """
+    monkeypatch.setattr(ranking, "FEW", request.param)
     desk = Desk()
     with without_triggers():
         Finding.objects.filter(stream=desk.stream).update(player="", croupier="")
