@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 
 import psycopg
 import pytest
@@ -18,15 +19,18 @@ from django.test import RequestFactory
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from audit.access.database_roles import WORKER
 from audit.casework.priority import DUE
 from audit.desk import prepared as prepared_statements
 from audit.desk import unchanged
 from audit.desk.prepared import prepared
 from audit.desk.unchanged import KEPT_FOR, while_unchanged
-from audit.models import NOTED, Case, Casino, Finding, LoggedStream, Person
+from audit.models import NOTED, Case, Casino, Change, Finding, LoggedStream, Person
+from audit.tasks import forget_changes
 from tests.audit.casework.test_actions import Desk
 from tests.audit.tables import Tenant
 from tests.databases import address_of
+from tests.roles import acting_as
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -63,9 +67,9 @@ class Question:
         self.times = 0
 
     def __call__(self, request: HttpRequest | None = None) -> Any:
-        return while_unchanged(request or get(), self.key, self._read, is_of_now=self.is_of_now)
+        return while_unchanged(request or get(), self.key, self._answered, is_of_now=self.is_of_now)
 
-    def _read(self) -> tuple[Any, Collection[str]]:
+    def _answered(self) -> tuple[Any, Collection[str]]:
         self.times += 1
         return self.ask(), self.tables
 
@@ -180,6 +184,41 @@ def test_a_row_that_a_trigger_changes_is_noticed() -> None:
         other.execute("insert into another values (1)")
         other.commit()  # changes it
     assert question() == ["by a trigger"]
+
+
+@contextmanager
+def counted(text: str) -> Iterator[list[str]]:
+    """Collect Django's statements that have ``text``."""
+    found: list[str] = []
+
+    def noted(execute: Any, sql: str, *rest: Any) -> Any:
+        found.extend([sql] if text in sql else [])
+        return execute(sql, *rest)
+
+    with connection.execute_wrapper(noted):
+        yield found
+
+
+def test_a_request_looks_for_changes_once_however_much_it_asks() -> None:
+    request = get()
+    with counted(LOOKS) as looks:
+        for number in range(5):
+            of_casinos(key=number)(request)
+        assert len(looks) == 1
+        of_casinos(key=0)()
+        assert len(looks) == 2
+
+
+def test_when_the_next_case_is_due_is_asked_for_once_a_change_of_cases() -> None:
+    with counted("min(deadline") as statements:
+        for _ in range(2):
+            for number in range(5):
+                of_casinos(key=number, is_of_now=True)()
+            commit_elsewhere("update audit_casino set name = name")
+        assert len(statements) == 1
+        commit_elsewhere("update audit_case set weight = weight")
+        of_casinos(key=0, is_of_now=True)()
+        assert len(statements) == 2
 
 
 def test_changes_of_unrelated_tables_ask_for_nothing() -> None:
@@ -438,6 +477,21 @@ def test_an_answer_is_that_of_its_key_alone() -> None:
     assert (one.times, two.times) == (1, 1)
 
 
+def test_an_answer_is_that_of_its_database_alone(migrated_url: str) -> None:
+    Tenant()
+    question = of_casinos()
+    own = question()
+    here = connection.settings_dict["NAME"]
+    connection.close()
+    connection.settings_dict["NAME"] = urlsplit(migrated_url).path[1:]
+    try:
+        assert question() == []
+    finally:
+        connection.close()
+        connection.settings_dict["NAME"] = here
+    assert question() == own != []
+
+
 def test_answers_beyond_those_that_are_kept_are_right_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(unchanged, "MOST", 3)
     questions = [Question(lambda n=n: n, "audit_casino", key=n) for n in range(10)]
@@ -458,6 +512,7 @@ def test_none_and_nothing_are_answers_that_are_kept() -> None:
 
 def test_an_answer_is_kept_for_a_minute_at_most(clock: time_machine.Traveller) -> None:
     question = of_casinos()
+    question()
     question()
     clock.move_to(NOW + KEPT_FOR - INSTANT)
     question()
@@ -483,6 +538,17 @@ def test_time_that_goes_back_asks_again(clock: time_machine.Traveller, gone: tim
     clock.move_to(NOW)
     commit_elsewhere("update audit_casino set name = 'again'")
     assert question() == ["again"]
+
+
+def test_a_process_that_looks_often_keeps_its_answers_however_long_it_runs(
+    clock: time_machine.Traveller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unchanged, "KEPT_FOR", timedelta(days=3))
+    question = of_casinos()
+    for _ in range(4):
+        question()
+        clock.shift(timedelta(minutes=59))
+    assert question.times == 1
 
 
 @pytest.mark.parametrize("gone", [timedelta(minutes=30), timedelta(hours=1), timedelta(days=2)])
@@ -561,6 +627,35 @@ def test_a_deadline_that_comes_nearer_shortens_how_long_an_answer_holds(
     assert late() == 0
     clock.move_to(NOW + timedelta(seconds=10) + INSTANT)
     assert late() == 1
+
+
+def test_an_answer_of_now_is_kept_for_a_minute_at_most_where_the_next_deadline_is_far(
+    due: Case, clock: time_machine.Traveller
+) -> None:
+    clock.move_to(due.deadline - timedelta(hours=2))
+    question = Question(list, "audit_case", is_of_now=True)
+    question()
+    clock.shift(KEPT_FOR - INSTANT)
+    question()
+    assert question.times == 1
+    clock.shift(INSTANT)
+    question()
+    assert question.times == 2
+
+
+def test_a_deadline_that_passes_between_the_look_of_a_request_and_its_question_is_seen_by_the_next(
+    due: Case, clock: time_machine.Traveller
+) -> None:
+    """A query may have been put together before the deadline, and be asked after it."""
+    clock.move_to(due.deadline - timedelta(seconds=1))
+    request = get()
+    of_casinos(key="looks")(request)
+    clock.move_to(due.deadline + timedelta(seconds=1))
+    question = Question(list, "audit_case", is_of_now=True)
+    question(request)
+    clock.shift(timedelta(seconds=1))
+    question()
+    assert question.times == 2
 
 
 def test_a_moment_at_which_nothing_is_due_any_more_keeps_an_answer_for_a_minute(
@@ -749,6 +844,18 @@ def test_what_a_running_request_keeps_after_everything_was_forgotten_is_not_serv
     assert question() == ["new"]
 
 
+def test_what_a_running_request_keeps_after_another_one_began_anew_is_not_served(clock: time_machine.Traveller) -> None:
+    Tenant()
+    question = of_casinos()
+    slow = InThread(question, paused=Paused(ASKS, is_after=True))
+    commit_elsewhere("update audit_casino set name = 'new'")
+    clock.move_to(NOW - INSTANT)
+    of_casinos(key="of one whose clock was read before")()
+    slow.ended()
+    clock.move_to(NOW)
+    assert question() == ["new"]
+
+
 def test_many_threads_at_once_never_see_an_older_state_than_was_committed_when_they_began() -> None:
     """Each round, all look at once while one of them commits; each name is a number that only grows."""
     tenant = Tenant()
@@ -788,6 +895,19 @@ def test_many_threads_at_once_never_see_an_older_state_than_was_committed_when_t
 
 
 # The tables
+
+
+def test_changes_are_forgotten_after_a_day_by_a_worker_and_no_sooner() -> None:
+    commit_elsewhere("update audit_case set weight = weight")
+    commit_elsewhere("update audit_casino set name = name")
+    older = "update audit_change set at = at - interval '{}' where relation = %s"
+    commit_elsewhere(older.format("24 hours 1 minute"), ["audit_case"])
+    commit_elsewhere(older.format("23 hours 59 minutes"), ["audit_casino"])
+    old = Change.objects.filter(relation="audit_case").count()
+    with acting_as(WORKER):
+        assert forget_changes() == old > 0
+    assert set(Change.objects.values_list("relation", flat=True)) >= {"audit_casino"}
+    assert not Change.objects.filter(relation="audit_case").exists()
 
 
 def test_the_tables_that_are_noted_are_those_with_the_trigger() -> None:
