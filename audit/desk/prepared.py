@@ -41,8 +41,9 @@ _AROUND = timedelta(days=360)
 _IDS = [-1]
 """Stands for the primary keys in a statement that is kept."""
 
-_compilers: dict[str, tuple[SQLCompiler, str, Sequence[Any]]] = {}
-"""Compiled queries by name, with their statements. Reading rows by them changes nothing of them."""
+_compilers: dict[tuple[str, Hashable], tuple[SQLCompiler, str, Sequence[Any]] | None] = {}
+"""Compiled queries by name and key, with their statements. Reading rows by them changes nothing of them. None is as in
+``_statements``."""
 
 _statements: dict[tuple[str, Hashable], tuple[str, Sequence[Any]] | None] = {}
 """By name and key. None is a query of which Django sees that it finds no row, as somebody's who sees no record."""
@@ -120,19 +121,37 @@ def rows_by_id(name: str, build: Callable[[datetime], QuerySet[Row]], ids: Seque
 
     ``build`` is called once for a ``name``, as for ``prepared``.
     """
-    if not ids:
-        return {}
-    if name not in _compilers:
-        rows = build(_PRESENT)
+
+    def among(now: datetime) -> QuerySet[Row]:
+        rows = build(now)
         key = f'"{rows.model._meta.db_table}"."{rows.model._meta.pk.column}"'
-        among = RawSQL(f"{key} = any (%s::bigint[])", (_IDS,), BooleanField())
-        compiler = rows.filter(among).query.get_compiler(DEFAULT_DB_ALIAS)
-        _compilers[name] = (compiler, *written(*compiler.as_sql()))
-    compiler, sql, parameters = _compilers[name]
+        return rows.filter(RawSQL(f"{key} = any (%s::bigint[])", (_IDS,), BooleanField()))
+
+    return {row.pk: row for row in _read(name, None, among, ids)} if ids else {}
+
+
+def prepared_rows(name: str, key: Hashable, build: Callable[[datetime], QuerySet[Row]]) -> list[Row]:
+    """Return the rows of ``build(now)``, whole, in its order: one query. ``build`` is as that of ``prepared``."""
+    return list(_read(name, key, build, ()))
+
+
+def _read(name: str, key: Hashable, build: Callable[[datetime], QuerySet[Row]], ids: Sequence[int]) -> Iterable[Row]:
+    """Return the rows of a query that is compiled once for ``name`` and ``key``; ``ids`` stand where ``_IDS`` did."""
+    if (name, key) not in _compilers:
+        if len(_compilers) >= KEPT:
+            _compilers.clear()
+        compiler = build(_PRESENT).query.get_compiler(DEFAULT_DB_ALIAS)
+        try:
+            _compilers[name, key] = (compiler, *written(*compiler.as_sql()))
+        except EmptyResultSet:
+            _compilers[name, key] = None
+    compiled = _compilers[name, key]
+    if compiled is None:
+        return ()
+    compiler, sql, parameters = compiled
     now = timezone.now()
     values = [list(ids) if value == _IDS else _moved(value, now) for value in parameters]
-    read: Iterable[Row] = ModelIterable(_Answered(compiler, planned(sql, values)))  # type: ignore[arg-type]
-    return {row.pk: row for row in read}
+    return ModelIterable(_Answered(compiler, planned(sql, values)))  # type: ignore[arg-type]
 
 
 class _Answered:

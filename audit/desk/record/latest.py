@@ -5,9 +5,9 @@ What an officer sees of each is what its own section lets them see: its rows are
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.conf import settings
@@ -19,7 +19,7 @@ from django.utils.translation import gettext, ngettext
 from audit.access.capabilities import Capability
 from audit.corrections import waiting
 from audit.desk.jobs.progress import PhaseLine, percentage, phase_of, phases, progress_text
-from audit.desk.prepared import key_of
+from audit.desk.prepared import key_of, prepared_rows
 from audit.desk.scoped_admin import scope_of
 from audit.desk.unchanged import while_unchanged
 from audit.models import Correction, FailedRun, Job, JobKind, JobState, Quarantined
@@ -97,7 +97,7 @@ def verifications(request: HttpRequest) -> tuple[list[JobLine], JobLine | None]:
     It may be behind many that wait. One that was stopped says nothing.
     """
     ended = (JobState.DONE, JobState.FAILED)
-    newest = list(_jobs(request, JobKind.VERIFY))
+    newest = _newest(request, JobKind.VERIFY)
     last = next((job for job in newest if job.state in ended), None)
     if last is None and len(newest) == SHOWN:
         last = _all_jobs(request, JobKind.VERIFY).filter(state__in=ended).order_by("-requested_at").first()
@@ -106,10 +106,13 @@ def verifications(request: HttpRequest) -> tuple[list[JobLine], JobLine | None]:
 
 def running(request: HttpRequest) -> Running | None:
     """Return the verification that a worker runs, the newest of several; else the newest that waits for one."""
-    job = _all_jobs(request, JobKind.VERIFY).filter(state__in=OPEN).order_by("state", "-requested_at").first()
+
+    def first(_now: datetime) -> QuerySet[Job]:  # the states in the order of the alphabet: running, waiting
+        return _all_jobs(request, JobKind.VERIFY).filter(state__in=OPEN).order_by("state", "-requested_at")[:1]
+
+    job = next(iter(prepared_rows("verification that goes on", key_of(request), first)), None)
     if job is None:
         return None
-    # The states in the order of the alphabet: running, waiting.
     has_share = job.state == JobState.RUNNING and job.total and phase_of(job) == Phase.EVENTS
     done = percentage(job) if has_share else ""
     return Running(job, str(job.casino or gettext("all casinos")), progress_text(job), done, phases(job))
@@ -117,13 +120,18 @@ def running(request: HttpRequest) -> Running | None:
 
 def exports(request: HttpRequest) -> list[JobLine]:
     """Return the newest exports."""
-    return [_line(job) for job in _jobs(request, JobKind.EXPORT)]
+    return [_line(job) for job in _newest(request, JobKind.EXPORT)]
 
 
 def refused(request: HttpRequest) -> tuple[int, list[Refused]]:
     """Return how many requests are in quarantine, and the newest of them."""
-    rows = _rows(request, Quarantined).select_related("casino").defer("body")
-    return rows.count(), [_refused(row) for row in rows.order_by("-received_at")[:SHOWN]]
+
+    def newest(_now: datetime) -> QuerySet[Quarantined]:
+        rows: QuerySet[Quarantined] = _rows(request, Quarantined).select_related("casino").defer("body")
+        return rows.order_by("-received_at")[:SHOWN]
+
+    shown = prepared_rows("newest in quarantine", key_of(request), newest)
+    return _number(request, Quarantined, shown), [_refused(row) for row in shown]
 
 
 def _refused(row: Quarantined) -> Refused:
@@ -149,15 +157,20 @@ def corrected(request: HttpRequest) -> tuple[int, list[Corrected]]:
 def failed(request: HttpRequest) -> tuple[int, list[Failed]]:
     """Return how many streams cannot be judged, and those of them that wait longest."""
     scope = scope_of(request, Capability.WORK_CASES)
-    rows = _rows(request, FailedRun)
-    return rows.count(), [
+
+    def oldest(_now: datetime) -> QuerySet[FailedRun]:
+        rows: QuerySet[FailedRun] = _rows(request, FailedRun)
+        return rows.order_by("failed_at")[:SHOWN]
+
+    shown = prepared_rows("oldest that failed", key_of(request), oldest)
+    return _number(request, FailedRun, shown), [
         Failed(
             run,
             date_time(run.failed_at, run.casino) if run.failed_at else "",
             date_time(run.next_try_at, run.casino) if run.next_try_at else "",
             scope.includes(run.casino_id),
         )
-        for run in rows.order_by("failed_at")[:SHOWN]
+        for run in shown
     ]
 
 
@@ -165,8 +178,16 @@ def _rows(request: HttpRequest, model: type[Model]) -> QuerySet[Any]:
     return admin.site.get_model_admin(model).get_queryset(request)
 
 
-def _jobs(request: HttpRequest, kind: JobKind) -> QuerySet[Job]:
-    return _all_jobs(request, kind).order_by("-requested_at")[:SHOWN]
+def _number(request: HttpRequest, model: type[Model], shown: Sequence[Model]) -> int:
+    """Return how many rows a list has, of which the first ``SHOWN`` are shown."""
+    return len(shown) if len(shown) < SHOWN else _rows(request, model).count()
+
+
+def _newest(request: HttpRequest, kind: JobKind) -> list[Job]:
+    def newest(_now: datetime) -> QuerySet[Job]:
+        return _all_jobs(request, kind).order_by("-requested_at")[:SHOWN]
+
+    return prepared_rows("newest jobs", (kind, key_of(request)), newest)
 
 
 def _all_jobs(request: HttpRequest, kind: JobKind) -> QuerySet[Job]:

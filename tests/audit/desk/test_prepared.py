@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.test import Client
 
 from audit.desk.overview import waits
-from audit.desk.prepared import planned, prepared, written
+from audit.desk.prepared import planned, prepared, prepared_rows, written
 from audit.models import Case, Finding, Role
 from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.tables import Tenant
@@ -83,3 +83,30 @@ def test_what_a_statement_is_written_with_comes_back_as_it_was() -> None:
     words = 'it\'s \\ 5 % of "all" %s {} \N{EURO SIGN}'
     sql, others = written("select %s::text, %s::timestamptz", [words, datetime(2026, 11, 19, 23, 41, tzinfo=UTC)])
     assert planned(sql, others) == [(words, others[0])]
+
+
+def test_rows_are_read_whole_by_a_statement_that_is_built_once_for_each_key() -> None:
+    desk, other = Desk(), Tenant()
+    built: list[int] = []
+
+    def of(casino_id: int) -> list[Finding]:
+        def build(_now: datetime) -> QuerySet[Finding]:
+            built.append(casino_id)
+            rows = Finding.objects.filter(casino=casino_id).select_related("casino").defer("facts")
+            return rows.order_by("-pk")[:2]
+
+        return prepared_rows("newest of a casino", casino_id, build)
+
+    expected = list(Finding.objects.filter(casino=desk.tenant.casino).order_by("-pk")[:2])
+    assert len(expected) == 2
+    for _ in range(2):
+        found = of(desk.tenant.casino.pk)
+        assert [each.pk for each in found] == [each.pk for each in expected]
+        assert [each.casino for each in found] == [desk.tenant.casino] * 2
+        assert [each.get_deferred_fields() for each in found] == [{"facts"}] * 2
+        assert of(other.casino.pk) == []
+    assert built == [desk.tenant.casino.pk, other.casino.pk]
+
+
+def test_a_query_that_can_find_nothing_reads_no_rows() -> None:
+    assert prepared_rows("nobody's findings", None, lambda _now: Finding.objects.none()) == []
