@@ -7,13 +7,9 @@ from html import escape
 
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
-from django.utils.translation import pgettext_lazy
 
 from audit.desk.icons import icon
 from audit.desk.navigation import Link, Navigation
-
-SHORT = {"overview": pgettext_lazy("tab", "Overview")}
-"""What a tab of a phone says in place of a title that is too long for it in one of our languages, by its icon."""
 
 HOT = ' class="hot"'
 CURRENT = ' aria-current="page"'
@@ -58,5 +54,5 @@ def _title(link: Link) -> str:
 def _tab(link: Link) -> str:
     late = f"<b>{link.count}</b>" if link.is_late else ""
     current = CURRENT if link.is_current else ""
-    title = escape(str(SHORT.get(link.icon, link.title)))
+    title = escape(str(link.short or link.title))
     return f'<a href="{escape(link.address)}"{current}>{icon(link.icon)}{title}{late}</a>'

@@ -18,6 +18,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from audit.access.capabilities import Capability
 from audit.desk.addresses import fixed
@@ -34,6 +35,7 @@ from audit.models import Finding, NightReport, NightState, Officer, Role
 class Page:
     """A page that the navigation leads to: of a model, or with capabilities of its own.
 
+    ``short`` stands below a page on a phone where the title is too long for a tab in one of our languages.
     ``name`` is its URL's. ``covers`` are the beginnings of the names of the URLs that belong to it, too.
     ``is_contents`` if the page lists its children itself: they stand in the navigation only on their own pages.
     """
@@ -47,6 +49,7 @@ class Page:
     count: str = ""
     children: tuple[Page, ...] = ()
     is_tab: bool = False
+    short: str | Promise = ""
     is_contents: bool = False
 
 
@@ -61,6 +64,7 @@ class Link:
     count: int
     is_late: bool
     is_tab: bool
+    short: str | Promise = ""
     children: tuple[Link, ...] = ()
 
 
@@ -117,7 +121,7 @@ PAGES: tuple[tuple[str | Promise, tuple[Page, ...]], ...] = (
     (
         "",
         (
-            Page(_("Overview"), "overview", "index", is_tab=True),
+            Page(_("Overview"), "overview", "index", is_tab=True, short=pgettext_lazy("tab", "Overview")),
             _list(
                 _("Findings"), "finding", "findings", query="?queue=open", count="open", covers=("audit_view_",),
                 children=(_list(_("Complaints"), "complaint", query="?answered=no"),), is_tab=True,
@@ -193,9 +197,8 @@ def _links(request: HttpRequest, pages: Iterable[Page], current: str, counts: Ma
         is_open = (is_current and not page.is_contents) or any(child.is_current for child in children)
         count = counts.get(page.count, 0)
         address = fixed(page.name, *(("audit",) if page.name == "app_list" else ())) + page.query
-        link = Link(
-            page.title, page.icon, address, is_current, count, page.count == "open" and counts["late"] > 0, page.is_tab
-        )
+        is_late = page.count == "open" and counts["late"] > 0
+        link = Link(page.title, page.icon, address, is_current, count, is_late, page.is_tab, page.short)
         if page.name.startswith("audit_nightreport") and is_current:
             children = tuple(_month(request, current))
         yield replace(link, children=children if is_open else ())
