@@ -9,7 +9,9 @@ from django.test import Client
 from django.urls import reverse
 
 from audit.casework import actions
-from audit.desk.navigation import PAGES
+from audit.desk.chosen_casino import Choice
+from audit.desk.menu import tabs
+from audit.desk.navigation import PAGES, Link, Navigation
 from audit.models import Officer, Role
 from tests.audit.casework.test_actions import Desk, client_of, hired
 
@@ -60,6 +62,24 @@ def test_a_role_finds_the_sections_that_it_may_open_and_no_other(role: Role, mis
 
 def test_the_sections_have_their_french_names() -> None:
     assert list(links(client_of(Desk().first), language="fr")) == EN_FRANCAIS
+
+
+def test_a_tab_has_the_short_title_of_its_page_and_the_whole_one_without() -> None:
+    """Whatever its icon is."""
+    links = (
+        Link("Everything that waits", "overview", "/admin/", False, 0, False, True, short="Waits"),
+        Link("The month", "overview", "/admin/month/", False, 0, False, True),
+    )
+    written = tabs(Navigation((("", links),), Choice("", [], None), "auditor", 0, 0, 0))
+    assert re.findall(r"</svg>([^<]+)</a>", written) == ["Waits", "The month"]
+
+
+def test_the_tabs_have_their_french_names() -> None:
+    desk = Desk()
+    page = client_of(desk.first).get("/admin/", headers={"accept-language": "fr"}).content.decode()
+    below = page[page.index('class="tabs-b"') :]
+    below = below[: below.index("</nav>")]
+    assert re.findall(r"</svg>([^<]+)", below)[:4] == ["Accueil", "Constats", "Nuits", "Tables"]
 
 
 def test_an_open_incident_is_counted_until_it_is_closed() -> None:
