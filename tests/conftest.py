@@ -316,19 +316,22 @@ def django_on_its_own_database(
 ) -> Iterator[str]:
     """A new, migrated database for one module, with the log's signing keys: its address for a superuser.
 
-    Django's connections go to it meanwhile, as the account of the tests.
+    Django's connections go to it meanwhile. The keys are made as the account of the tests, whatever the account of the
+    module's first test is.
     """
-    _sign_in(is_superuser=False)
-    before = connection.settings_dict["NAME"]
+    before = {name: connection.settings_dict[name] for name in ("NAME", "USER", "PASSWORD")}
     with contextmanager(new_database)(server_url(), template=migrated_template) as url, django_db_blocker.unblock():
         connection.close()
         connection.settings_dict["NAME"] = urlsplit(url).path[1:]
         try:
+            _sign_in(is_superuser=False)
             call_command("logkey", "--make", stdout=StringIO())
+            connection.close()
+            connection.settings_dict.update({name: before[name] for name in ("USER", "PASSWORD")})
             yield url
         finally:
             connections.close_all()
-            connection.settings_dict["NAME"] = before
+            connection.settings_dict["NAME"] = before["NAME"]
 
 
 @pytest.fixture

@@ -1,4 +1,9 @@
-"""What must not be a fault: whatever a casino does, at every moment at which somebody may verify."""
+"""What must not be a fault: whatever a casino does, at every moment at which somebody may verify.
+
+In a database of their own: the log keeps for good what tests commit that travel in time, streams of other days, of
+which it does not hold that nobody has read them for a day. A cluster's database cannot be copied: there, what is known
+before a test is left out (``note_committed``).
+"""
 
 from __future__ import annotations
 
@@ -13,19 +18,33 @@ from audit.adjudication import what_if as what_if_runs
 from audit.adjudication.what_if import Selection
 from audit.casework import actions
 from audit.corrections import decisions
-from audit.models import AdjudicationRun, Finding, Officer, RunState, WhatIf
+from audit.models import AdjudicationRun, Finding, LoggedStream, Officer, RunState, WhatIf
 from audit.projections import found
 from audit.register import entries
 from audit.transparency import kept_findings
 from settlement import ENGINE_VERSION
+from tests import citus
 from tests.audit.corrections.corrections_desk import CORRECTION, replayed
-from tests.audit.projections.record import CLOSED, Casino, derived, faults, of_a_session, whole_record
+from tests.audit.projections.record import CLOSED, COMMITTED, Casino, derived, faults, of_a_session, whole_record
 from tests.audit.reconciliation.played import record
 from tests.audit.register.register_desk import LONG_AGO
 from tests.audit.tables import MARKED_WRONG, dice_changed_in_mid_series, marked_anew, numbered, point_marked_wrong
 from tests.audit.transparency.sealed import seal
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _own_database(request: pytest.FixtureRequest) -> None:
+    if not citus.COORDINATOR:
+        request.getfixturevalue("django_on_its_own_database")
+
+
+@pytest.mark.skipif(bool(citus.COORDINATOR), reason="a cluster has one database for all tests")
+def test_nothing_is_verified_but_what_these_tests_wrote() -> None:
+    assert not LoggedStream.objects.exists()
+    assert derived().figures.findings == 0
+    assert not COMMITTED
 
 
 @pytest.fixture
