@@ -30,6 +30,7 @@ from settlement.catalogue.sentences import amount, exponent, format_fact
 from settlement.catalogue.sentences import multiple as multiple_in
 from settlement.catalogue.words import word
 from settlement.differences import PAID
+from settlement.provisions import label_in
 from settlement.rulesets import RULESETS
 
 MISSING = ""
@@ -365,16 +366,12 @@ def event_name(type: str) -> str:
     return word("event", type, language())
 
 
-_LABELS_FR = ((" last al.", " dernier al."), (" after ", " après le "), (" intro", " introduction"))
-"""The few words of our own in the labels of provisions, as ``settlement.provisions`` explains them, in French."""
-
-
 def provision(label: str) -> str:
-    """Return the label of a provision as one cites it: “art. 54 last al.”, « art. 54 dernier al. »."""
-    if language() == "fr":
-        for english, french in _LABELS_FR:
-            label = label.replace(english, french)
-    return label
+    """Return a provision, an article or an instrument as one cites it: “s. 95.17 (2)”, « art. 95.17 (2) ».
+
+    ``label`` is one of ``settlement.provisions``, ``LawText.article`` or ``Instrument.cited_as``.
+    """
+    return label_in(label, language())
 
 
 def count(number: int) -> str:

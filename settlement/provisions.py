@@ -11,6 +11,7 @@ why.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,7 +19,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from settlement import law, registries
-from settlement.catalogue.rule import WAGER, WITHDRAWAL, Rule
+from settlement.catalogue.rule import WAGER, WITHDRAWAL, Language, Rule
 from settlement.law import Citation, LawText
 from settlement.quotations import ART_54, ART_55_7, ART_55_8, ART_57_1, S_95_17, Quotations
 
@@ -117,6 +118,27 @@ _provisions: dict[str, Provision] = registries.table(
 )
 
 PROVISIONS: Mapping[str, Provision] = MappingProxyType(_provisions)
+
+_FRENCH = (
+    *((" last al.", " dernier al."), (" after ", " après le "), (" intro", " introduction")),
+    *(("CQLR c. ", "RLRQ, c. "), ("SOR/", "DORS/")),
+)
+"""What labels have in English, in French: words of our own, and the collections of Québec's and of Canada's texts."""
+
+_SECTION = re.compile(r"\bs\. (?=\d)")
+"""How English cites a section: French calls it an article, as any other."""
+
+
+def label_in(label: str, language: Language) -> str:
+    """Return a label, ``LawText.article`` or ``Instrument.cited_as`` as one cites in a language: « art. 95.17 (2) ».
+
+    A label itself is a code, the same in every language.
+    """
+    if language == "fr":
+        label = _SECTION.sub("art. ", label)
+        for english, french in _FRENCH:
+            label = label.replace(english, french)
+    return label
 
 
 def add_provisions(text: LawText, quotations: Quotations) -> None:

@@ -14,7 +14,7 @@ from settlement import Adjudication, Finding
 from settlement.catalogue import BET_LABELS, RULES
 from settlement.catalogue.sentences import amount, format_fact
 from settlement.catalogue.templates import agree
-from settlement.provisions import PROVISIONS
+from settlement.provisions import PROVISIONS, label_in
 
 Language = Literal["en", "fr"]
 
@@ -138,7 +138,8 @@ def _finding(finding: Finding, language: Language) -> Panel:
         lines.append(Padding(Text(rule.reason.in_language(language), style="italic dim"), (0, 0, 0, 2)))
     events = ", ".join(f"#{seq}" for seq in finding.evidence)
     evidence = LABELS[language]["evidence"].replace("(s)", "" if len(finding.evidence) == 1 else "s")
-    lines.append(Text(f"{finding.provision or '—'} · {evidence} {events}", style="dim"))
+    cited = label_in(finding.provision or "—", language)
+    lines.append(Text(f"{cited} · {evidence} {events}", style="dim"))
     colour = COLOURS[finding.severity]
     title = Text.assemble(
         (f"#{finding.seq} ", "bold"),

@@ -29,6 +29,7 @@ from audit.presentation import (
     language,
     local,
     money_at_stake,
+    provision,
     reference,
     superseded_by,
     units,
@@ -114,7 +115,7 @@ def _party(finding: Finding, *, is_bank: bool) -> str:
 def _provision(finding: Finding) -> str:
     """Return the clauses that the finding cites, the deciding one first."""
     bet, own = finding.facts.get("bet"), finding.provisions or [finding.provision]
-    return ", ".join(filter(None, deciding_first(own, finding.rule, finding.ruleset, bet)))
+    return ", ".join(map(provision, filter(None, deciding_first(own, finding.rule, finding.ruleset, bet))))
 
 
 def _caused_by(finding: Finding) -> str:

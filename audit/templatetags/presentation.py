@@ -12,6 +12,7 @@ from django.utils.text import capfirst
 from audit import presentation
 from audit.desk import addresses, parts
 from audit.models import Casino, Officer
+from settlement.law import LawText
 
 register = template.Library()
 register.filter(parts.on_two_lines)
@@ -47,6 +48,12 @@ def title_of(rule: str) -> str:
 @register.filter
 def provision(label: str | None) -> str:
     return presentation.provision(label or "")
+
+
+@register.filter
+def cited_in(text: LawText) -> str:
+    """Return the language in which a page cites a text: French has French citations for all of them."""
+    return "fr" if presentation.language() == "fr" else text.language
 
 
 @register.filter

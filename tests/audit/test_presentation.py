@@ -11,6 +11,7 @@ from django.utils import timezone, translation
 
 from audit import presentation
 from audit.models import Casino, Officer
+from settlement.law import ART_54, LAW_TEXTS, S_95_17
 from settlement.provisions import PROVISIONS
 
 MOMENT = datetime(2026, 11, 19, 23, 30, 9, tzinfo=UTC)
@@ -118,6 +119,10 @@ def test_a_finding_has_the_title_of_its_rule() -> None:
         ("art. 54 last al.", "art. 54 dernier al."),
         ("art. 55-8 A after 4°", "art. 55-8 A après le 4°"),
         ("art. 55-7 al. 5", "art. 55-7 al. 5"),
+        ("s. 95.17 (2)", "art. 95.17 (2)"),
+        ("s. 95.17 intro", "art. 95.17 introduction"),
+        ("r. 3 s. 4–5", "r. 3 art. 4–5"),
+        ("SOR/2002-184 s. 70", "DORS/2002-184 art. 70"),
     ],
 )
 def test_the_label_of_a_provision_has_no_english_word_in_french(label: str, french: str) -> None:
@@ -131,7 +136,17 @@ def test_the_label_of_a_provision_has_no_english_word_in_french(label: str, fren
 def test_every_label_of_a_provision_is_french_in_french() -> None:
     with translation.override("fr"):
         labels = " ".join(presentation.provision(label) for label in PROVISIONS)
-    assert not re.search(r"\b(last|after|before|and|intro)\b", labels)
+        labels += " ".join(presentation.provision(text.article) for text in LAW_TEXTS.values())
+    assert not re.search(r"\b(last|after|before|and|intro|SOR)\b|\bs\. ", labels)
+
+
+def test_an_article_and_its_instrument_are_cited_in_the_language_of_the_page() -> None:
+    assert in_both(lambda: presentation.provision(S_95_17.article)) == ("s. 95.17", "art. 95.17")
+    assert in_both(lambda: presentation.provision(S_95_17.instrument.cited_as)) == (
+        "CQLR c. S-13.1, r. 3",
+        "RLRQ, c. S-13.1, r. 3",
+    )
+    assert in_both(lambda: presentation.provision(ART_54.instrument.cited_as)) == (ART_54.instrument.cited_as,) * 2
 
 
 def test_a_type_of_event_is_called_as_the_catalogue_does_and_one_of_an_integrator_as_it_was_sent() -> None:

@@ -20,7 +20,7 @@ from audit.desk.prepared import key_of, prepared
 from audit.desk.scoped_admin import chosen_casino, in_record, is_of_sandbox, officer_of, scope_of
 from audit.event_store import binary_copy
 from audit.models import Finding, FindingStatus, GamingTable
-from audit.presentation import count, day, finding_title, ruleset_label
+from audit.presentation import count, day, finding_title, provision, ruleset_label
 from settlement.catalogue import RULES
 from settlement.law import LAW_TEXTS
 from settlement.ruleset import RULESETS
@@ -106,7 +106,7 @@ class RuleFilter(admin.SimpleListFilter):
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         used = used_rules(request)
-        articles = [(name, f"{capfirst(text.article)} · {text.title}") for name, text in LAW_TEXTS.items()]
+        articles = [(name, f"{capfirst(provision(text.article))} · {text.title}") for name, text in LAW_TEXTS.items()]
         return articles + [(name, finding_title(name)) for name in RULES if name in used]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:

@@ -11,7 +11,7 @@ from django.utils.translation import gettext
 from audit.desk.findings.marked_law import marked_text
 from audit.exports.pdf import render_pdf
 from audit.models import Finding, Officer
-from audit.presentation import date_time, language, local, money, night_of, officer_name, reference
+from audit.presentation import date_time, language, local, money, night_of, officer_name, provision, reference
 from settlement.provisions import deciding_first
 
 TEMPLATE = Path(__file__).with_name("payment_order.typ")
@@ -58,7 +58,7 @@ def _data(finding: Finding, officer: Officer, player: str, made_at: datetime) ->
         "facts": [list(fact) for fact in facts if fact[1]],
         "clauses": [
             {
-                "label": f"{clause.text.instrument.cited_as}, {clause.label}",
+                "label": f"{provision(clause.text.instrument.cited_as)}, {provision(clause.label)}",
                 "text": " ".join(
                     run.text for paragraph in clause.paragraphs for run in paragraph.runs if run.is_marked
                 ),

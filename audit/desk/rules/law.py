@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy as _
 from audit.charts.share import draw_split
 from audit.desk.rules.decided import NOTHING, Decided, Decisions
 from audit.models.adjudication import Severity
-from audit.presentation import finding_title, language
+from audit.presentation import finding_title, language, provision
 from audit.reconciliation.wording import families
 from settlement import registries
 from settlement.catalogue import BET_LABELS, RULES
@@ -172,9 +172,9 @@ def letters() -> Mapping[str, str]:
 
 
 def name_of(text: LawText) -> str:
-    """Return what a text is called at the head of a page: “Article 55-7”, “s. 95.17”."""
+    """Return what a text is called at the head of a page: “Article 55-7”, “s. 95.17”, « art. 95.17 »."""
     first = text.content.partition("\n")[0]
-    return first.removeprefix("# ") if first.startswith("# ") else text.article
+    return first.removeprefix("# ") if first.startswith("# ") else provision(text.article)
 
 
 @cache

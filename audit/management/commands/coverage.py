@@ -22,6 +22,7 @@ from audit.adjudication.results import coverage_of, standing
 from audit.exports.law_coverage import docs_page, tally, texts
 from audit.management.pages import page_of_docs
 from audit.models import LoggedStream
+from audit.presentation import provision
 from settlement import RULESETS, coverage
 from settlement.law_coverage.session import SessionSentence, in_session
 
@@ -103,7 +104,7 @@ def _summary(sentences: Sequence[SessionSentence]) -> str:
 def _print(sentences: Sequence[SessionSentence], out: TextIO) -> None:
     console = Console(file=out, highlight=False, width=None if out.isatty() else 120)
     for shown in texts(sentences):
-        console.print(Text(f"{shown.text.article} — {shown.text.title}", style="bold"))
+        console.print(Text(f"{provision(shown.text.article)} — {shown.text.title}", style="bold"))
         for sentence in shown.sentences:
             lacking = f" ({', '.join(sentence.lacking)})" if sentence.lacking else ""
             console.print(Text(f"{sentence.state}{lacking}", style=COLOURS[sentence.css]))

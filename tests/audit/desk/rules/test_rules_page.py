@@ -69,6 +69,26 @@ def test_the_page_of_every_rule_opens_in_both_languages() -> None:
             assert client.get(address, headers={"accept-language": language}).status_code == 200, name
 
 
+QUEBEC = "qc-s-13.1-r-3-s-95.17"
+
+
+@pytest.mark.parametrize("address", [("rules",), ("rule", "undue-commission"), ("law", QUEBEC)])
+@pytest.mark.parametrize(
+    ("language", "cited", "not_cited"), [("en", "s. 95.17", "art. 95"), ("fr", "art. 95.17", "s. 95")]
+)
+def test_a_section_is_an_article_in_french(address: tuple[str, ...], language: str, cited: str, not_cited: str) -> None:
+    client = desk_of(Tenant())
+    page = client.get(reverse(f"admin:{address[0]}", args=address[1:]), headers={"accept-language": language})
+    shown = page.content.decode()
+    assert cited in shown
+    assert not re.search(rf"\b{re.escape(not_cited)}", shown)
+
+
+def test_french_cites_the_by_law_of_quebec_as_it_is_called_in_french() -> None:
+    page = desk_of(Tenant()).get(reverse("admin:law", args=(QUEBEC,)), headers={"accept-language": "fr"})
+    assert '<span lang="fr">RLRQ, c. S-13.1, r. 3</span>' in page.content.decode()
+
+
 def test_an_unknown_rule_has_no_page() -> None:
     assert desk_of(Tenant()).get(reverse("admin:rule", args=("no-such-rule",))).status_code == 404
 
