@@ -10,16 +10,18 @@ from types import MappingProxyType
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
+from django.utils.translation import gettext
 
 from audit.casework.priority import HIGHEST, reasons
 from audit.desk.addresses import fixed
 from audit.desk.icons import icon
 from audit.models import Finding, Officer
+from audit.models.adjudication import Severity
 from audit.models.cases import Case, State
-from audit.presentation import Stake, TimeLeft, initials, officer_name
+from audit.presentation import Stake, TimeLeft, initials, labelled, officer_name
 
 BARS = ((0.0, 10.0, 4.0), (3.6, 7.2, 6.8), (7.2, 4.4, 9.6), (10.8, 1.6, 12.4))
-"""Left, top and height of each bar of a priority."""
+"""Left, top and height of each bar of a priority or a severity."""
 
 PIES: Mapping[str, str] = MappingProxyType({State.NEW: "0", State.INVESTIGATING: "11", State.SECOND: "22"})
 """How much of a state's circle is filled, in units of its line; a closed case has all of it."""
@@ -37,11 +39,29 @@ def markup(shown: object) -> str:
 def priority_bars(finding: Finding) -> SafeString:
     """Return four bars, as many of them filled as the priority is high; what it comes from is on hovering."""
     level: int = finding.priority or 1  # type: ignore[attr-defined]  # annotated
-    return _bars(level, " · ".join(reasons(finding)))
+    return _bars(level, " · ".join(reasons(finding)), f"{level}/{HIGHEST}", "vh")
+
+
+def severity(code: str) -> SafeString:
+    """Return the severity of a rule or a finding: bars as of a priority, all four for a critical one, and its word.
+
+    It is the law's and never changes; a priority is the queue's. ``code`` is one of ``Severity``.
+    """
+    return _severity(code, css_class="")
+
+
+def severity_bars(code: str) -> SafeString:
+    """Return the bars of a severity alone, where a title follows; the word is read out, and is on hovering."""
+    return _severity(code, css_class="vh")
+
+
+def _severity(code: str, *, css_class: str) -> SafeString:
+    word = capfirst(str(Severity(code).label))
+    return _bars(HIGHEST - Severity.values.index(code), labelled(gettext("Severity"), word), word, css_class)
 
 
 @lru_cache(maxsize=500)
-def _bars(level: int, title: str) -> SafeString:
+def _bars(level: int, title: str, words: str, css_class: str) -> SafeString:
     rects = format_html_join(
         "",
         '<rect x="{}" y="{}" width="2.6" height="{}" rx=".8" class="{}"/>',
@@ -49,12 +69,12 @@ def _bars(level: int, title: str) -> SafeString:
     )
     return format_html(
         '<span class="sev s{}" title="{}"><svg viewBox="0 0 14 14" aria-hidden="true">{}</svg>'
-        '<span class="vh">{}/{}</span></span>',
+        "<span{}>{}</span></span>",
         level,
         title,
         rects,
-        level,
-        HIGHEST,
+        mark_safe(f' class="{css_class}"') if css_class else "",
+        words,
     )
 
 

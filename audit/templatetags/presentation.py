@@ -16,6 +16,8 @@ from settlement.law import LawText
 
 register = template.Library()
 register.filter(parts.on_two_lines)
+register.filter(parts.severity)
+register.filter(parts.severity_bars)
 
 
 @register.filter

@@ -470,7 +470,7 @@ def faults_of(session: Session, page: Page) -> list[str]:
     return faults
 
 
-BROKEN_WORDS = """() => [...document.querySelectorAll('.states li, td.state, th, .state, .severity, .verdict-tag')]
+BROKEN_WORDS = """() => [...document.querySelectorAll('.states li, td.state, th, .state, .sev, .verdict-tag')]
   .filter(each => each.offsetParent && each.firstChild && each.firstChild.nodeType === 3)
   .flatMap(each => [...each.firstChild.data.matchAll(/\\p{L}[\\p{L}’]*/gu)].filter(word => {
     const range = document.createRange();

@@ -12,6 +12,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from audit.casework.priority import reasons
+from audit.desk.parts import severity
 from audit.exports.findings import COLUMNS
 from audit.models import Finding
 from audit.models.cases import State
@@ -22,7 +23,7 @@ SHOWN = ("priority", "severity", "title", "money", "deadline", "state", "table",
 
 
 def _severity(finding: Finding) -> str:
-    return _mark("severity", finding.severity, COLUMNS["severity"].cell(finding))
+    return severity(finding.severity)
 
 
 @lru_cache(maxsize=2_000)

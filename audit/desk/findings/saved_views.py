@@ -19,7 +19,6 @@ from audit.access.scope import Scope, officers_with
 from audit.desk.findings.queues import OPEN
 from audit.desk.scoped_admin import demands, in_record, officer_of
 from audit.models import Casino, Finding, GamingTable, Officer, SavedView
-from audit.models.adjudication import Severity
 from audit.presentation import finding_title
 
 NARROWING = (
@@ -106,7 +105,6 @@ def groups_view(request: HttpRequest) -> HttpResponse:
             "casino": casinos[group["casino"]],
             "table": tables.get(group["table"], ""),
             "title": finding_title(group["rule"]),
-            "severity_label": Severity(group["severity"]).label,
             "query": _query_of(group),
         }
         for group in groups

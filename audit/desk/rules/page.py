@@ -44,9 +44,6 @@ LAST_FINDINGS = 8
 ENTRIES_SHOWN = 40
 """Entries of the register on the page of a rule, the last that were approved first."""
 
-TAGS = {"critical": "bad", "major": "warn", "minor": "brand", "info": ""}
-"""The colour of a severity's tag."""
-
 
 @dataclass(frozen=True, slots=True)
 class Line:
@@ -54,8 +51,7 @@ class Line:
 
     name: str
     title: str
-    severity: str
-    tag: str
+    severity: SafeString
     found: int
 
 
@@ -109,8 +105,7 @@ def rule_view(request: HttpRequest, name: str) -> HttpResponse:
         **admin.site.each_context(request),
         "title": finding_title(name),
         "rule": rule,
-        "severity": _severity(rule),
-        "tag": TAGS[rule.severity],
+        "severity": parts.severity(rule.severity),
         "exceptional": str(Severity(rule.exceptional_severity).label) if rule.exceptional_severity else "",
         "families": [FAMILY_NAMES[family] for family in sorted(looked_at(name))],
         "near": [(each.name, finding_title(each.name)) for each in catalogue.near(rule)],
@@ -150,11 +145,7 @@ def rule_view(request: HttpRequest, name: str) -> HttpResponse:
 
 
 def _line(rule: Rule, found: int) -> Line:
-    return Line(rule.name, finding_title(rule.name), _severity(rule), TAGS[rule.severity], found)
-
-
-def _severity(rule: Rule) -> str:
-    return str(Severity(rule.severity).label)
+    return Line(rule.name, finding_title(rule.name), parts.severity(rule.severity), found)
 
 
 def _columns(name: str, months: list[counts.Month]) -> SafeString:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -175,6 +176,14 @@ def test_the_list_the_page_and_the_interface_show_the_priority_and_where_it_come
     answer = desk.tenant.get(f"/findings/{finding.pk}").json()
     assert (answer["severity"], answer["priority"]) == ("critical", 4)
     assert [each["priority"] for each in desk.tenant.get("/findings?status=standing").json()["results"]] == [4]
+
+
+def test_the_bars_of_a_severity_are_the_rules_and_those_of_a_priority_the_queues(desk: Desk) -> None:
+    finding = found(desk, "critical", euros=2)
+    shown = client_of(desk.first).get(f"/admin/audit/finding/{finding.pk}/change/").content.decode()
+    head, _, case = shown.partition('<div class="rail stack">')
+    assert re.findall(r'class="sev (s\d)" title="([^"]+)"', head) == [("s4", "Severity: Critical")]
+    assert ("s2", "critical · a small amount") in re.findall(r'class="sev (s\d)" title="([^"]+)"', case)
 
 
 def test_a_finding_of_another_casino_makes_no_repetition(desk: Desk) -> None:

@@ -69,6 +69,26 @@ def test_the_page_of_every_rule_opens_in_both_languages() -> None:
             assert client.get(address, headers={"accept-language": language}).status_code == 200, name
 
 
+SEVERITIES = {
+    "critical": ("s4", "Critical"),
+    "major": ("s3", "Major"),
+    "minor": ("s2", "Minor"),
+    "info": ("s1", "Information"),
+}
+
+
+def test_the_severity_of_every_rule_is_bars_with_their_word_in_the_list_and_on_its_page() -> None:
+    client = desk_of(Tenant())
+    of_bars = r'<span class="sev (s\d)" title="Severity: \w+"><svg [^>]*aria-hidden="true">.*?</svg><span>(\w+)</span>'
+    listed = re.findall(rf'<a class="b" href="/admin/rules/([\w-]+)/">[^<]*</a>{of_bars}', shown(client, "rules"))
+    assert {name: (level, word) for name, level, word in listed} == {
+        name: SEVERITIES[rule.severity] for name, rule in RULES.items()
+    }
+    for severity in SEVERITIES:
+        name = next(rule.name for rule in RULES.values() if rule.severity == severity)
+        assert set(re.findall(of_bars, shown(client, "rule", name))) == {SEVERITIES[severity]}
+
+
 QUEBEC = "qc-s-13.1-r-3-s-95.17"
 
 
