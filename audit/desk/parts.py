@@ -68,8 +68,7 @@ def _bars(level: int, title: str, words: str, css_class: str) -> SafeString:
         ((x, y, height, "on" if number < level else "") for number, (x, y, height) in enumerate(BARS)),
     )
     return format_html(
-        '<span class="sev s{}" title="{}"><svg viewBox="0 0 14 14" aria-hidden="true">{}</svg>'
-        "<span{}>{}</span></span>",
+        '<span class="sev s{}" title="{}"><svg viewBox="0 0 14 14" aria-hidden="true">{}</svg><span{}>{}</span></span>',
         level,
         title,
         rects,

@@ -141,7 +141,7 @@ def test_the_replay_moves_by_mouse_and_keys_and_its_url_names_the_event(
     page.locator("#timeline button").nth(5).click()
     expect(slider).to_have_value("5")
     page.get_by_role("button", name="Anomalies").click()
-    expect(page.locator("#timeline li:visible")).to_have_count(page.locator("#timeline li.anomaly").count())
+    expect(page.locator("#timeline li[id]:visible")).to_have_count(page.locator("#timeline li.anomaly").count())
     page.get_by_role("button", name="Previous event").click()
     expect(current).to_have_text("5")
     session.open(f"{address_of(desk)}#e=2")

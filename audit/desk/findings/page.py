@@ -22,6 +22,7 @@ from audit.desk.findings.marked_law import MarkedText, marked_text
 from audit.desk.findings.verdict import verdict_of
 from audit.desk.parts import chip, person_address, priority_bars
 from audit.desk.tables.corrections import CorrectedEntry, Correction, corrections_to
+from audit.desk.tables.course import course_of
 from audit.desk.tables.event_sentences import own_content, sentence
 from audit.desk.tables.replay import Mark, persons_in, replay_context
 from audit.event_store import merkle, read
@@ -135,6 +136,7 @@ def finding_context(finding: Finding, *, with_names: bool = False) -> dict[str, 
             playback,
             _opens_at(finding),
             directory,
+            course=course_of(finding.stream),
             disputed=disputed,
             lines=in_timeline,
             marks=_marks(finding),

@@ -251,7 +251,9 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
             "last": last,
             "earlier": before[0] if len(before) > AROUND + 1 else None,
             "later": after[-1] if len(after) > AROUND else None,
-            "replay": replay_context(stream, playback, at, directory) if playback.frames else None,
+            "replay": replay_context(stream, playback, at, directory, course=where.course)
+            if where is not None
+            else None,
             "moment": moment_context(where, directory) if where is not None else None,
             "video": self._video(request, where),
             "may_complain": scope_of(request, Capability.WORK_CASES).includes(stream.casino_id),

@@ -1,6 +1,6 @@
-"""Coup by coup: what was staked on each, what was paid, and with whom the money stayed.
+"""Coup by coup: what was staked on each, what was paid, and with whom the money stayed; and which events are of which.
 
-Read off the frames that the page replays: a coup whose beginning or end is outside of them is left out.
+Read off the frames that the page replays: a coup whose beginning or end is outside of them is left out of the list.
 """
 
 from __future__ import annotations
@@ -12,11 +12,39 @@ from itertools import pairwise
 from audit.desk.tables.course import Coup, Course
 from audit.felt.frames import Frame, Playback, Stake
 from audit.models import Finding
-from settlement import RULESETS
+from settlement import RULESETS, Event
+from settlement.events import ExtensionEvent
 from settlement.layouts import NUMBERS, RED
 
 IN_PLAY = ("on", "jail")
 """The states of a stake that a result may decide."""
+
+AFTER_A_RESULT = frozenset(
+    {
+        # what settles a coup
+        *("result.announced", "point.marked", "zero.decided", "stakes.collected", "payment.announced", "payout.made"),
+        *("payout.recovered", "tip.given", "goodwill.paid", "dispute.opened", "dispute.settled", "orphan.recorded"),
+        # what happens between two coups
+        *("staff.assigned", "staff.relieved", "player.seated", "player.left", "bank.filled", "bank.credited"),
+        *("buy_in.recorded", "colour.assigned", "chips.handled", "stacks.rebuilt", "shooter.removed"),
+        *("entry.corrected", "entry.annulled", "events.lost", "session.closed"),
+    }
+)
+"""The types of events that leave a coup as it is once it has its result; any other begins the next one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fold:
+    """The events of one coup: its stakes, its result and what was paid, the frames from ``first`` up to ``end``.
+
+    ``result`` is "" where it has not come; ``kind`` is that of ``CoupLine``.
+    """
+
+    number: int
+    first: int
+    end: int
+    result: str
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +78,40 @@ def coup_lines(playback: Playback, course: Course, findings: Collection[Finding]
     ]
     _add_findings(lines, playback, findings)
     return lines[::-1]
+
+
+def folds_of(playback: Playback, course: Course) -> list[Fold]:
+    """Return the frames of a playback by coup, in order and none left out; nothing where no coup has a result."""
+    frames = playback.frames
+    if not course.coups or not frames:
+        return []
+    # A range may begin among the payments of a coup, whose result is before it.
+    is_decided = _is_after_a_result(frames[0].event) and course.coup_at(frames[0].event.seq) is not None
+    decided_at = {0: 0} if is_decided else {}  # the frame with the result of a coup, by the frame that begins it
+    starts = [0]
+    for index, frame in enumerate(frames):
+        if is_decided and not _is_after_a_result(frame.event):
+            starts.append(index)
+            is_decided = False
+        if frame.event.seq in course.by_seq:
+            decided_at[starts[-1]] = index
+            is_decided = True
+    return [
+        _fold(playback, course, first, end, decided_at.get(first)) for first, end in pairwise([*starts, len(frames)])
+    ]
+
+
+def _is_after_a_result(event: Event) -> bool:
+    return event.type in AFTER_A_RESULT or isinstance(event, ExtensionEvent)
+
+
+def _fold(playback: Playback, course: Course, first: int, end: int, decided_at: int | None) -> Fold:
+    before = course.coup_at(playback.frames[end - 1 if decided_at is None else decided_at].event.seq)
+    number = before.number if before is not None else 0
+    if decided_at is None:
+        return Fold(number + 1, first, end, "", "")
+    result = playback.frames[decided_at].result or ""
+    return Fold(number, first, end, result, _kind(playback.ruleset, result))
 
 
 def _line(playback: Playback, coup: Coup, index: int, end: int) -> CoupLine:

@@ -12,6 +12,8 @@ from django.utils.functional import Promise
 from django.utils.safestring import mark_safe
 from django.utils.translation import get_language
 
+from audit.desk.tables.coups import folds_of
+from audit.desk.tables.course import Course
 from audit.desk.tables.event_sentences import sentence
 from audit.desk.tables.timeline import timeline
 from audit.felt import drawing
@@ -50,14 +52,16 @@ def replay_context(
     focus: int,
     directory: Directory,
     *,
+    course: Course,
     disputed: Collection[str] = (),
     lines: Mapping[int, Any] = NO_LINES,
     marks: Mapping[int, Mark] = NO_MARKS,
 ) -> dict[str, Any]:
     """Return what the replay template shows of a playback that has frames, opened at event ``focus``.
 
-    ``disputed`` are ids of wagers whose chips are ringed; ``lines`` what a page says of events beyond their sentence,
-    ``marks`` the events that the page is about, both by seq.
+    ``course`` is that of the session, by whose coups the timeline is folded. ``disputed`` are ids of wagers whose chips
+    are ringed; ``lines`` what a page says of events beyond their sentence, ``marks`` the events that the page is about,
+    both by seq.
     """
     focus_index = playback.index_of(focus)
     findings = _finding_titles(stream, playback)
@@ -79,8 +83,9 @@ def replay_context(
         "focus": focus_index,
         "steps": steps,
         "timeline": timeline(
-            ({**step, "is_payment": step["type"] in PAYMENTS, "line": lines.get(step["seq"])} for step in steps),
+            [{**step, "is_payment": step["type"] in PAYMENTS, "line": lines.get(step["seq"])} for step in steps],
             focus_index,
+            folds_of(playback, course),
         ),
         "last": len(steps) - 1,
         "current": steps[focus_index],

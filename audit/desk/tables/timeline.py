@@ -1,23 +1,46 @@
-"""The timeline of a replay: its hundred and more items, written without a template.
+"""The timeline of a replay: its hundred and more items, folded by coup, written without a template.
 
 Of an item a template would look up thirty names, and as many that a line without evidence does not have.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from django.template.loader import render_to_string
 from django.utils.html import conditional_escape as escaped
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from audit.desk.tables.coups import Fold
 
 
-def timeline(lines: Iterable[Mapping[str, Any]], focus: int) -> SafeString:
-    """Return the items of the lines of ``replay_context``, that of index ``focus`` marked as the current one."""
+def timeline(lines: Sequence[Mapping[str, Any]], focus: int, folds: Iterable[Fold]) -> SafeString:
+    """Return the items of the lines of ``replay_context``, that of index ``focus`` marked as the current one.
+
+    The lines of each of ``folds`` are under the line of its coup; open are the coups with that item and with marks.
+    Without folds, the items follow each other.
+    """
     evidence = f'<em class="flag">{escaped(_("evidence"))}</em>'
-    return mark_safe("\n".join(_item(line, index == focus, evidence) for index, line in enumerate(lines)))
+    items = [_item(line, index == focus, evidence) for index, line in enumerate(lines)]
+    folded = [_folded(fold, lines[fold.first : fold.end], items[fold.first : fold.end], focus) for fold in folds]
+    return mark_safe("\n".join(folded or items))
+
+
+def _folded(fold: Fold, lines: Sequence[Mapping[str, Any]], items: Sequence[str], focus: int) -> str:
+    is_open = fold.first <= focus < fold.end or any(line["mark_kind"] for line in lines)
+    result = f'<span class="pk {fold.kind}">{escaped(fold.result)}</span>' if fold.result else ""
+    number = ngettext("%(number)d event", "%(number)d events", len(lines)) % {"number": len(lines)}
+    titles = dict.fromkeys(title for line in lines for title in line["findings"])
+    found = f'<strong class="flag">{escaped(", ".join(titles))}</strong>' if titles else ""
+    return (
+        f'<li class="coup"><details class="coup"{" open" if is_open else ""}><summary>'
+        f"<b>{escaped(_('Coup %(number)d') % {'number': fold.number})}</b>{result}"
+        f'<span class="dim">{escaped(number)}</span>{found}<time>{escaped(lines[0]["time"])}</time></summary>'
+        f"<ol>{''.join(items)}</ol></details></li>"
+    )
 
 
 def _item(line: Mapping[str, Any], is_current: bool, evidence: str) -> str:

@@ -7,7 +7,10 @@
   const one = (selector, within = root) => within.querySelector(selector);
   const all = (selector, within = root) => [...within.querySelectorAll(selector)];
   const chips = all("[data-chip]");
-  const lines = all("#timeline li", document);
+  const timeline = document.getElementById("timeline");
+  const lines = all("li[id]", timeline);
+  const folds = all("details.coup", timeline);
+  let unfiltered = null; // which coups were open before the lines were filtered
   const slider = one("input[type=range]");
   const table = document.getElementById("stakes");
   const reducedMotion = matchMedia("(prefers-reduced-motion: reduce)");
@@ -74,9 +77,10 @@
       else line.removeAttribute("aria-current");
       line.classList.toggle("past", index < current);
     });
-    const list = lines[current].parentElement;
+    const fold = lines[current].closest("details.coup");
+    if (fold) fold.open = true;
     const top = lines[current].offsetTop;
-    if (top < list.scrollTop + 30 || top > list.scrollTop + list.clientHeight - 60) list.scrollTop = top - list.clientHeight / 2;
+    if (top < timeline.scrollTop + 30 || top > timeline.scrollTop + timeline.clientHeight - 60) timeline.scrollTop = top - timeline.clientHeight / 2;
     const shown = Object.entries(step.stakes);
     table.tBodies[0].replaceChildren(...shown.map(row));
     one(".empty", table.parentElement).hidden = shown.length > 0;
@@ -122,6 +126,12 @@
     button.addEventListener("click", () => {
       for (const other of all("[data-only]", document)) other.setAttribute("aria-pressed", String(other === button));
       for (const line of lines) line.hidden = Boolean(button.dataset.only) && !line.classList.contains(button.dataset.only);
+      if (button.dataset.only) unfiltered ??= new Set(folds.filter((fold) => fold.open));
+      for (const fold of folds) {
+        fold.parentElement.hidden = !one("li[id]:not([hidden])", fold);
+        fold.open = button.dataset.only ? !fold.parentElement.hidden : unfiltered?.has(fold) ?? fold.open;
+      }
+      if (!button.dataset.only) unfiltered = null;
     });
   }
   document.addEventListener("keydown", (event) => {
