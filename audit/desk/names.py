@@ -1,4 +1,7 @@
-"""Names on the pages of the desk: for officers who may see them at that casino; ids alone for the others."""
+"""Names on the pages of the desk: for officers who may see them at that casino; ids alone for the others.
+
+A name stands without its id, which the page of the person has, and what leads there says on hovering.
+"""
 
 from __future__ import annotations
 
@@ -18,4 +21,9 @@ def sees_names(request: HttpRequest, casino_id: int) -> bool:
 
 def directory_for(request: HttpRequest, casino_id: int, persons: Iterable[PersonId]) -> Directory:
     """Return the names that a page shows the signed-in officer: one query, or none."""
-    return Directory.of(casino_id, persons) if sees_names(request, casino_id) else NO_NAMES
+    return page_directory(casino_id, persons, with_names=sees_names(request, casino_id))
+
+
+def page_directory(casino_id: int, persons: Iterable[PersonId], *, with_names: bool) -> Directory:
+    """Return the names that a page shows whoever may see them, ``with_names``: one query, or none."""
+    return Directory.of(casino_id, persons).for_page() if with_names else NO_NAMES

@@ -18,7 +18,7 @@ from audit.desk.icons import icon
 from audit.models import Finding, Officer
 from audit.models.adjudication import Severity
 from audit.models.cases import Case, State
-from audit.presentation import Stake, TimeLeft, initials, labelled, officer_name
+from audit.presentation import Stake, TimeLeft, initials, labelled, officer_name, short_name
 
 BARS = ((0.0, 10.0, 4.0), (3.6, 7.2, 6.8), (7.2, 4.4, 9.6), (10.8, 1.6, 12.4))
 """Left, top and height of each bar of a priority or a severity."""
@@ -104,22 +104,28 @@ def person(role: str, casino_id: int, code: str, name: str = "", *, month: str =
     """Return somebody named: letters in a square for staff, in a circle for a player, and the name as a link.
 
     ``role`` is "croupier" for whoever works there, or "player"; ``name`` the person as ``Directory`` writes one, "" for
-    the id alone. The link leads to the page of the person, in ``month`` ("2026-11") where it is given.
+    the id alone, which is said on hovering. The link leads to the page of the person, in ``month`` ("2026-11") where it
+    is given.
     """
-    shown = name.removesuffix(f" ({code})") or code
     address = escape(person_address(role, casino_id, code, month=month))
-    return mark_safe(f'<a class="chip-p" href="{address}" title="{escape(name or code)}">{_named(role, shown)}</a>')
+    title, named = _with_id(code, name), _named(role, code, name)
+    return mark_safe(f'<a class="chip-p" href="{address}" title="{title}">{named}</a>')
 
 
 def chip(role: str, code: str, name: str = "") -> SafeString:
     """Return somebody named as ``person`` does, without the link: inside of another one."""
-    shown = name.removesuffix(f" ({code})") or code
-    return mark_safe(f'<span class="chip-p" title="{escape(name or code)}">{_named(role, shown)}</span>')
+    return mark_safe(f'<span class="chip-p" title="{_with_id(code, name)}">{_named(role, code, name)}</span>')
 
 
-def _named(role: str, shown: str) -> str:
-    letters, name = escape(initials(shown)), escape(shown)
-    return f'<span class="av {escape(role[0])}" aria-hidden="true">{letters}</span><span>{name}</span>'
+def _with_id(code: str, name: str) -> str:
+    shown = short_name(name, code)
+    return escape(code if shown == code else f"{shown} ({code})")
+
+
+def _named(role: str, code: str, name: str) -> str:
+    shown = short_name(name, code)
+    letters = escape(initials(shown))
+    return f'<span class="av {escape(role[0])}" aria-hidden="true">{letters}</span><span>{escape(shown)}</span>'
 
 
 def officer_square(officer: Officer | None) -> SafeString:

@@ -251,10 +251,14 @@ class ScopedAdmin(ModelAdmin[Row]):
         """Show a form under the name of its row, with the one button to save it, if there is anything to save."""
         row = context.get("original")
         if row is not None:
-            context |= {"title": capfirst(str(row)), "subtitle": None}
+            context |= {"title": self.title_of(row), "subtitle": None}
         no_others = {"show_save_and_add_another": False, "show_save_and_continue": False}
         context |= {**no_others, "show_save": bool(context["adminform"].form.fields)}
         return super().render_change_form(request, context, *args, **kwargs)
+
+    def title_of(self, row: Any) -> str:
+        """Return the title of the page of a row."""
+        return capfirst(str(row))
 
     def history_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
         """Answer that there is no such page: what was changed, and by whom, is in the officers' trail."""

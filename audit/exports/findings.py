@@ -195,16 +195,16 @@ def findings_by_id(ids: Sequence[int], scope: Scope, *, names: Scope = NOWHERE) 
     for low in range(0, len(ids), BATCH_ROWS):
         batch = ids[low : low + BATCH_ROWS]
         findings = selected.in_bulk(batch)
-        add_names(findings.values(), names)
+        add_names(findings.values(), names, for_file=True)
         look_up_corrections(findings.values())
         look_up_decided(findings.values())
         yield from (findings[pk] for pk in batch if pk in findings)
 
 
-def add_names(findings: Collection[Finding], names: Scope, *, with_facts: bool = True) -> None:
-    """Put the names of persons beside their ids in ``findings``, in memory, at the casinos of ``names``.
+def add_names(findings: Collection[Finding], names: Scope, *, with_facts: bool = True, for_file: bool = False) -> None:
+    """Put the names of persons in the place of their ids in ``findings``, in memory, at the casinos of ``names``.
 
-    Without facts those alone who are concerned are named. One query for each casino.
+    Without facts those alone who are concerned are named; in a file each name has its id. One query for each casino.
     """
     by_casino: dict[int, list[Finding]] = {}
     for finding in findings:
@@ -214,6 +214,7 @@ def add_names(findings: Collection[Finding], names: Scope, *, with_facts: bool =
         in_facts = chain.from_iterable(players_of_facts(each.facts) for each in at_casino if with_facts)
         concerned = players([finding.player for finding in at_casino])
         directory = Directory.of(casino_id, [*in_facts, *concerned, *staff([each.croupier for each in at_casino])])
+        directory = directory if for_file else directory.for_page()
         for finding in at_casino:
             if with_facts:
                 finding.facts = named_facts(finding.facts, directory)

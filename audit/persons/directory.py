@@ -2,11 +2,13 @@
 
     events, stakes, facts ──► PersonId … ──► Directory.of ──► player(code), staff(code): “Name (id)”, or the id alone
 
-A page that may show no names, and every paper that leaves the casino, uses ``NO_NAMES``.
+On a page a name stands alone (``for_page``): the person it leads to has the id. A page that may show no names, and
+every paper that leaves the casino, uses ``NO_NAMES``.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -17,7 +19,7 @@ import msgspec
 from django.db import connection
 
 from audit.models import PersonKind
-from audit.presentation import person
+from audit.presentation import person, person_alone
 from settlement import Event
 from settlement.events import ExtensionEvent
 
@@ -48,9 +50,13 @@ _NAMES = "select kind, code, name from audit_person where casino_id = %s and cod
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """The names of some persons of one casino."""
+    """The names of some persons of one casino.
+
+    ``alone`` are the names that stand without an id: on a page, those that only one of these persons has.
+    """
 
     names: Mapping[PersonId, str] = field(default_factory=dict)
+    alone: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, casino_id: int, persons: Iterable[PersonId]) -> Directory:
@@ -64,13 +70,26 @@ class Directory:
             rows = cursor.fetchall()
         return cls({PersonId(family_of(kind), code): name for kind, code, name in rows})
 
+    def for_page(self) -> Directory:
+        """Return the same names for a page: the id follows only a name that two of these persons share."""
+        held = Counter(self.names.values())
+        return Directory(self.names, frozenset(name for name, persons in held.items() if persons == 1))
+
+    def for_paper(self) -> Directory:
+        """Return the same names for a file, in which each has its id."""
+        return Directory(self.names)
+
     def player(self, code: str) -> str:
-        """Return a player as a page shows them."""
-        return person(code, self.names.get(PersonId(Family.PLAYER, code), ""))
+        """Return a player as a page or a file shows them."""
+        return self._shown(PersonId(Family.PLAYER, code))
 
     def staff(self, code: str) -> str:
-        """Return somebody of the staff as a page shows them."""
-        return person(code, self.names.get(PersonId(Family.STAFF, code), ""))
+        """Return somebody of the staff as a page or a file shows them."""
+        return self._shown(PersonId(Family.STAFF, code))
+
+    def _shown(self, known: PersonId) -> str:
+        name = self.names.get(known, "")
+        return person_alone(name) if name in self.alone else person(known.code, name)
 
 
 NO_NAMES = Directory()

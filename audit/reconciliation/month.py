@@ -222,10 +222,13 @@ EXCEPTIONS = replace(
 )
 
 
-def croupier_rows(month: Month, *, with_names: bool = False) -> list[dict[str, Any]]:
-    """Return the errors of every croupier of the month; ``with_names`` beside their ids."""
+def croupier_rows(month: Month, *, with_names: bool = False, for_page: bool = False) -> list[dict[str, Any]]:
+    """Return the errors of every croupier of the month; ``with_names`` beside ids, ``for_page`` in their place."""
     rows = [croupier_row(croupier, assessment) for croupier, assessment in month.croupiers.items()]
-    return with_croupiers(rows, Directory.of(month.casino.pk, staff(month.croupiers))) if with_names else rows
+    if not with_names:
+        return rows
+    directory = Directory.of(month.casino.pk, staff(month.croupiers))
+    return with_croupiers(rows, directory.for_page() if for_page else directory)
 
 
 def sheets(month: Month, *, with_names: bool = False) -> list[Sheet]:

@@ -55,10 +55,11 @@ class Section:
         return [by_key[key] for key in keys if key not in left_out]
 
 
-def load_content(report: NightReport, *, with_names: bool = False) -> dict[str, Any]:
+def load_content(report: NightReport, *, with_names: bool = False, for_page: bool = False) -> dict[str, Any]:
     """Return what the sections take their rows from: the content, the restatement sheet and the sign-off exceptions.
 
-    ``with_names`` puts croupiers' names beside their ids; what is stored, and its digest, has the ids alone.
+    ``with_names`` puts persons' names beside their ids, ``for_page`` in their place; what is stored, and its digest,
+    has the ids alone.
     """
     exceptions = report.signoff_exceptions.select_related("officer")
     content = report.parsed_content()
@@ -68,6 +69,7 @@ def load_content(report: NightReport, *, with_names: bool = False) -> dict[str, 
         named = [*staff(row["croupier"] for key in listed for row in content[key])]
         named += players(each["player"] for each in incidents)
         directory = Directory.of(report.casino_id, named)
+        directory = directory.for_page() if for_page else directory
         content |= {key: with_croupiers(content[key], directory) for key in listed}
         for each in incidents:
             each["player"] = each["player"] and directory.player(each["player"])

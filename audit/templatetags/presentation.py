@@ -11,7 +11,8 @@ from django.utils.text import capfirst
 
 from audit import presentation
 from audit.desk import addresses, parts
-from audit.models import Casino, Officer
+from audit.desk.tables.limits import equipment_name
+from audit.models import Casino, LoggedStream, Officer
 from settlement.law import LawText
 
 register = template.Library()
@@ -103,6 +104,21 @@ def day(date: date) -> str:
 @register.filter
 def night_of(gaming_day: date) -> str:
     return presentation.night_of(gaming_day)
+
+
+@register.filter
+def session_name(stream: LoggedStream) -> str:
+    return presentation.session_name(stream)
+
+
+@register.filter
+def wheel(code: str) -> str:
+    return equipment_name("wheel", code)
+
+
+@register.filter
+def dice(code: str) -> str:
+    return equipment_name("dice", code)
 
 
 @register.filter

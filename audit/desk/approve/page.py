@@ -24,7 +24,7 @@ from audit.desk.approve.neighbours import closing_address, correction_address
 from audit.desk.scoped_admin import demands, narrowed, scope_of
 from audit.exports.findings import add_names
 from audit.models import CaseAction, Casino, Finding, RegisterEntry
-from audit.presentation import finding_title, officer_name, reference, request_title, stake_of, time_left
+from audit.presentation import finding_title, night_of, officer_name, reference, request_title, stake_of, time_left
 from audit.register.readings import KINDS
 
 SHOWN = 100
@@ -109,7 +109,7 @@ def _corrections(request: HttpRequest) -> Iterator[Line]:
         yield Line(
             correction_address(finding.pk),
             finding_title(finding.rule),
-            " · ".join(filter(None, (finding.stream.name, _table(finding), f"#{finding.seq}"))),
+            " · ".join(filter(None, (_table(finding), night_of(finding.gaming_day), f"#{finding.seq}"))),
             _money(finding),
             str(facts.get("reason") or ""),
             str(facts.get("actor") or ""),

@@ -13,6 +13,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
+from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -26,7 +27,7 @@ from audit.desk.names import sees_names
 from audit.desk.scoped_admin import RecordAdmin, demands, officer_of
 from audit.desk.sign_in.proof import fresh_proof
 from audit.models import CORRECTION_RULES, Correction, CorrectionDecision, CorrectionState, Verdict
-from audit.presentation import finding_title
+from audit.presentation import finding_title, table_name
 from audit.task_queue import REPLAY_STREAM, send_soon
 
 REASON_IN_LIST = 120
@@ -93,7 +94,8 @@ class CorrectionAdmin(RecordAdmin[Correction]):
 
     @admin.display(description=gettext_lazy("session"), ordering="stream__name")
     def session(self, finding: Correction) -> str:
-        return finding.stream.name
+        shown = table_name(finding.table.code if finding.table is not None else "")
+        return format_html('<span title="{}">{}</span>', finding.stream.name, shown)
 
     @admin.display(description=gettext_lazy("severity"), ordering="severity")
     def severity_name(self, finding: Correction) -> str:

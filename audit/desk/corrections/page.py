@@ -15,6 +15,7 @@ from audit.corrections.wording import decided_in_words
 from audit.desk.corrections.felts import BothFelts
 from audit.desk.corrections.speaks import notes_of
 from audit.desk.findings.verdict import Term
+from audit.desk.names import page_directory
 from audit.desk.parts import due_ring
 from audit.desk.tables.event_sentences import sentence
 from audit.desk.tables.replay import persons_in
@@ -59,7 +60,7 @@ def correction_context(
         named = [*mentioned_in(each for each in (target, corrected) if each is not None), *staff(people)]
         for playback in (felts.without, felts.with_it) if felts is not None else ():
             named += persons_in(playback)
-        directory = Directory.of(finding.casino_id, named)
+        directory = page_directory(finding.casino_id, named, with_names=True)
     rule = RULES[finding.rule]
     recorded_by, approved_by = (directory.staff(each) if each else "" for each in people)
     value = replace(finding.as_value(), facts=named_facts(finding.facts, directory))

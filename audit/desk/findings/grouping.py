@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.casework.priority import URGENCY
 from audit.models import Finding
-from audit.presentation import finding_title, labelled, night_of
+from audit.presentation import finding_title, labelled, night_of, short_name
 
 DUE_GROUPS: tuple[str | Promise, ...] = (
     _("Late"),
@@ -76,7 +76,7 @@ class Grouping:
 def _croupier(finding: Finding) -> str:
     if not finding.croupier:
         return gettext("No croupier")
-    return finding.named.get("croupier", "").removesuffix(f" ({finding.croupier})") or finding.croupier
+    return short_name(finding.named.get("croupier", ""), finding.croupier)
 
 
 GROUPINGS: Mapping[str, Grouping] = MappingProxyType(

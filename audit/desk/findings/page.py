@@ -20,6 +20,7 @@ from audit.corrections.superseding import decisions_behind, look_up_corrections
 from audit.corrections.wording import decided_in_words
 from audit.desk.findings.marked_law import MarkedText, marked_text
 from audit.desk.findings.verdict import verdict_of
+from audit.desk.names import page_directory
 from audit.desk.parts import chip, person_address, priority_bars
 from audit.desk.tables.corrections import CorrectedEntry, Correction, corrections_to
 from audit.desk.tables.course import course_of
@@ -41,6 +42,7 @@ from audit.presentation import (
     officer_name,
     reference,
     sentence_end,
+    short_name,
     stake_of,
     superseded_by,
     wager_status,
@@ -98,11 +100,11 @@ def finding_context(finding: Finding, *, with_names: bool = False) -> dict[str, 
             *players([wager.player if wager else None, finding.player]),
             *staff([finding.croupier]),
         ]
-        directory = Directory.of(finding.casino_id, named)
+        directory = page_directory(finding.casino_id, named, with_names=True)
     disputed = {finding.wager} if finding.wager else ()
     lines = _lines(finding, events, corrections, directory)
     in_timeline = {frame.event.seq: line for frame, line in _with_lines(playback, lines)}
-    player = _short(names_of(finding, directory).get("player", ""), finding.player)
+    player = short_name(names_of(finding, directory).get("player", ""), finding.player)
     incident = _incident(finding)
     value_with_names = replace(finding.as_value(), facts=named_facts(finding.facts, directory))
     return {
@@ -112,7 +114,7 @@ def finding_context(finding: Finding, *, with_names: bool = False) -> dict[str, 
         "reference": reference(finding),
         "bars": priority_bars(finding) if getattr(finding, "priority", None) else "",
         "people": _people(finding, directory),
-        "croupier": _short(names_of(finding, directory).get("croupier", ""), finding.croupier),
+        "croupier": short_name(names_of(finding, directory).get("croupier", ""), finding.croupier),
         "player": player,
         "message": value_with_names.message(language()),
         "remedy": value_with_names.remedy(language(), names_of(finding, directory)),
@@ -271,11 +273,6 @@ def _marks(finding: Finding) -> dict[int, Mark]:
 def _is_head(finding: Finding) -> bool:
     case = finding.case
     return case is not None and (case.seq, case.rule, case.wager) == (finding.seq, finding.rule, finding.wager)
-
-
-def _short(name: str, code: str) -> str:
-    """Return a person without the id after the name, as a title names them."""
-    return name.removesuffix(f" ({code})") or code
 
 
 def _people(finding: Finding, directory: Directory) -> list[dict[str, Any]]:

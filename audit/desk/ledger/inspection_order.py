@@ -14,6 +14,7 @@ from typing import Any
 from django.utils.functional import Promise
 from django.utils.translation import gettext, gettext_lazy
 
+from audit.desk.tables.limits import equipment_id
 from audit.exports.pdf import render_pdf
 from audit.ledger.equipment import equipment_of
 from audit.models import LedgerProcess, LoggedStream, Officer
@@ -91,7 +92,7 @@ def _data(process: LedgerProcess, context: Mapping[str, Any], officer: Officer, 
         "reference": context["reference"],
         "casino": casino.name or casino.code,
         "inspect": gettext("To be inspected"),
-        "what": what % {"id": id},
+        "what": what % {"id": equipment_id(id)},
         "facts": [list(fact) for fact in facts if fact[1]],
         "checks": [[str(each), "", ""] for each in CHECKS[kind]],
         "columns": [gettext("To check"), gettext("Measured"), gettext("In order")],

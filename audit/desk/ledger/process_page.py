@@ -106,7 +106,7 @@ def _points_of(process: LedgerProcess) -> list[LedgerPoint]:
     """Return the sessions of a process, in order."""
     return list(
         LedgerPoint.objects.filter(process=process)
-        .select_related("batch__stream")
+        .select_related("batch__stream__table")
         .defer("batch__content")  # all that a session had for every process: much, and nothing of it is shown
         .order_by("batch__number")
     )

@@ -11,6 +11,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 
 from audit.desk.nights.tables import Link
+from audit.desk.tables.limits import equipment_id
 from audit.models import Casino, GamingTable, LedgerProcess
 from audit.persons.directory import NO_NAMES, Directory, PersonId, players, staff
 from settlement.eprocess.kinds import KINDS
@@ -68,14 +69,14 @@ def links_of(process: LedgerProcess, table_id: int | None = None, directory: Dir
         case "croupier":
             return [croupier(subject)]
         case "croupier, wheel":
-            return [croupier(first), Link(second, _processes(second))]
+            return [croupier(first), Link(equipment_id(second), _processes(second))]
         case "table":
             return [Link(subject, _findings(q=subject) if table_id is None else _findings(table=str(table_id)))]
         case "wheel" | "dice set":
-            return [Link(subject, _processes(subject))]
+            return [Link(equipment_id(subject), _processes(subject))]
         case "dice set, die":
             dice, _, die = subject.rpartition(", ")
-            return [Link(dice, _processes(dice)), Link(die, "")]
+            return [Link(equipment_id(dice), _processes(dice)), Link(die, "")]
         case "count team":
             return [croupier(each) for each in subject.split(TEAM)]
         case _:

@@ -28,7 +28,7 @@ from audit.desk.ledger.inspection_order import inspected
 from audit.desk.nights.tables import Link
 from audit.models import Casino, Finding, LedgerPoint, LedgerProcess
 from audit.models.cases import State
-from audit.presentation import date_time, day, local
+from audit.presentation import date_time, day, local, session_name
 from settlement.eprocess.kinds import KINDS
 
 SESSIONS_SHOWN = 3
@@ -256,7 +256,7 @@ def _videos(moved: Sequence[LedgerPoint]) -> Iterator[tuple[str, str, str]]:
         until = point.batch.gaming_day + timedelta(days=settings.CABOCHON_VIDEO_DAYS)
         words = _("video until %(day)s") if until >= today else _("video was kept until %(day)s")
         address = reverse("admin:audit_loggedstream_table", args=(point.batch.stream_id,))
-        yield address, f"{point.batch.stream.name}", words % {"day": day(until)}
+        yield address, session_name(point.batch.stream), words % {"day": day(until)}
 
 
 def _answer(finding: Finding, *, may_answer: bool) -> Step:

@@ -59,7 +59,7 @@ def month_page(month: Month, *, with_names: bool = False) -> dict[str, Any]:
             month.currency,
             {"day": lambda row: _report_address(row["report"])},
         ),
-        "croupiers": _croupiers(month, croupier_rows(month, with_names=with_names)),
+        "croupiers": _croupiers(month, croupier_rows(month, with_names=with_names, for_page=True)),
         "interval_heading": _interval_heading(month),
         "chance": _chance(month),
         "sentence": _sentence(month),

@@ -16,12 +16,13 @@ from django.utils.translation import gettext, gettext_lazy
 
 from audit import task_queue
 from audit.desk.addresses import fixed
+from audit.desk.names import page_directory
 from audit.desk.nights import summary, wagers
 from audit.desk.nights.tables import Addresses, Link, Table, build_table, croupier_address, events_address
 from audit.desk.nights.wagers import WORTH, later, wagers_detail
 from audit.desk.tables.event_sentences import sentence
 from audit.models import LoggedStream, NightReport, NightRun
-from audit.persons.directory import Directory, mentioned_in
+from audit.persons.directory import mentioned_in
 from audit.presentation import language
 from audit.reconciliation import director, runs, wording
 from audit.reconciliation.bank import bank_entries
@@ -78,7 +79,7 @@ ADDITIVE = (*BANK, *PLAY, "W_acct", "W_rec", "W_adj", *BRIDGE_WITH_UNADJUDICATED
 
 def night_page(report: NightReport, *, with_names: bool = False) -> dict[str, Any]:
     """Return the context of the page of a night; ``with_names`` beside croupiers' ids."""
-    content = load_content(report, with_names=with_names)
+    content = load_content(report, with_names=with_names, for_page=True)
     currency = content["currency"]
     ids = _stream_ids(report)
     croupiers: Addresses = {"croupier": lambda row: croupier_address(report.casino_id, row, report.gaming_day)}
@@ -347,8 +348,8 @@ def _bank_detail(
 ) -> dict[str, Any]:
     entries = bank_entries(report, session, letter)
     currency, shown = report.currency, entries[after : after + wagers.PAGE_ROWS]
-    named = mentioned_in(entry.event for entry in shown) if with_names else ()
-    directory = Directory.of(report.casino_id, named)
+    named = mentioned_in(entry.event for entry in shown)
+    directory = page_directory(report.casino_id, named, with_names=with_names)
     rows = [
         {
             "event": f"{entry.stream}#{entry.event.seq}" if letter == "D" else f"#{entry.event.seq}",

@@ -34,6 +34,7 @@ from audit.presentation import (
     money,
     money_in_prose,
     reference,
+    short_name,
     stake_of,
     time_left,
     units,
@@ -154,7 +155,7 @@ def incident_of(finding: Finding) -> Incident:
 def _name(finding: Finding, role: str) -> str:
     """Return who is the player or croupier of a finding: the name alone, or the id where there is no name."""
     code = str(getattr(finding, role))
-    return finding.named.get(role, code).removesuffix(f" ({code})")
+    return short_name(finding.named.get(role, ""), code)
 
 
 def chart(lines: Sequence[Incident]) -> SafeString:

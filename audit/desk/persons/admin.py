@@ -36,7 +36,7 @@ from audit.exports.sheets import Column, Sheet
 from audit.models import Casino, Person, PersonKind
 from audit.persons.directory_file import COLUMNS, MAX_BYTES, FileRefused, import_file
 from audit.persons.erasure import MAX_REASON, Erased, ErasureRefused, erase
-from audit.presentation import MISSING, count, day, labelled
+from audit.presentation import MISSING, count, day, labelled, person_alone
 
 SHOWN_REFUSALS = 200
 """Refused rows that the page lists."""
@@ -80,6 +80,9 @@ class PersonAdmin(SubjectPages, PersonPages, AuditedAdmin[Person]):
     list_per_page = 50
     search_fields = ("=code", "name", "=card_or_licence")
     search_help_text = _("an exact id, card or licence, or part of a name")
+
+    def title_of(self, row: Person) -> str:
+        return person_alone(row.name) or row.code
 
     @admin.display(description=_("person"), ordering="name")
     def who(self, person: Person) -> str:
@@ -155,7 +158,7 @@ class PersonAdmin(SubjectPages, PersonPages, AuditedAdmin[Person]):
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
-            "title": gettext("Erase %(id)s") % {"id": person.code},
+            "title": gettext("Erase %(id)s") % {"id": self.title_of(person)},
             "person": person,
             "reason": "",
             "max_reason": MAX_REASON,

@@ -94,6 +94,7 @@ def croupier_context(request: HttpRequest, casino: Casino, code: str, first: dat
     return {
         "found": found,
         "name": directory.staff(code),
+        "name_on_paper": directory.for_paper().staff(code),
         "worked": _worked(by_day, code),
         "tables": _tables_dealt(by_day, code),
         "undated": _is_undated(by_day, code),
@@ -253,7 +254,7 @@ def _colleagues(
         rows.append(
             {
                 "person": parts.person("croupier", casino.pk, name, directory.staff(name)),
-                "name": directory.staff(name),
+                "name_on_paper": directory.for_paper().staff(name),
                 "chart": mark_safe(chart),  # our own drawing, its texts escaped
                 "rate": per_thousand(own),
                 "interval": f"{texts['low']} – {texts['high']}",

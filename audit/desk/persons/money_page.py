@@ -52,6 +52,7 @@ def money_context(request: HttpRequest, casino: Casino, player: str, gaming_day:
     )
     return {
         "name": directory.player(player),
+        "name_on_paper": directory.for_paper().player(player),
         "title_of_day": sentence_end(night_of(gaming_day)),
         "gaming_day": gaming_day,
         **_nights_around(casino, player, gaming_day),

@@ -36,7 +36,7 @@ def croupier_pdf(casino: Casino, first: date, context: Mapping[str, Any]) -> byt
             _("Against colleagues"),
             [_("Croupier"), _("Errors in 1,000 payouts"), _("95% interval"), ""],
             [
-                [row["name"], row["rate"], row["interval"], _("question") if row["noteworthy"] else ""]
+                [row["name_on_paper"], row["rate"], row["interval"], _("question") if row["noteworthy"] else ""]
                 for row in context["colleagues"]
             ],
             rights=(1, 2),
@@ -113,7 +113,7 @@ def money_workbook(casino: Casino, context: Mapping[str, Any]) -> bytes:
             [[str(line["label"]), line["amount"], each["currency"]] for each in sums for line in each["bridge"]],
         ),
     ]
-    title = f"{context['name']} · {night_of(day, with_year=True)}"
+    title = f"{context['name_on_paper']} · {night_of(day, with_year=True)}"
     return workbook(sheets, currency, title)
 
 
@@ -122,7 +122,7 @@ def _pdf(
 ) -> bytes:
     worked = context.get("worked") or ""
     return PagePdf(
-        heading=context["name"],
+        heading=context["name_on_paper"],
         subheading=" · ".join(filter(None, (str(casino), month_of(first), worked))),
         note=_("Personal data, for the officers of the casino alone. A question is not an accusation."),
         day=first,

@@ -69,6 +69,7 @@ def player_context(request: HttpRequest, casino: Casino, code: str, first: date)
     context = {
         "found": found,
         "name": directory.player(code),
+        "name_on_paper": directory.for_paper().player(code),
         "rows": found.rows(request),
         "sees_money": sees_money,
         "complaints": complaints_in(Complaint.objects.filter(casino=casino, player=code)),

@@ -11,11 +11,12 @@ from django.utils.translation import gettext
 
 from audit.access.capabilities import Capability
 from audit.desk.audited_admin import AuditedAdmin
+from audit.desk.names import directory_for
 from audit.desk.scoped_admin import demands, note_casino, officer_of, scope_of
 from audit.jobs.queue import enqueue
 from audit.models import JobKind, Person
 from audit.models.persons import is_person_id
-from audit.persons.directory import Family
+from audit.persons.directory import Family, PersonId
 
 ROLES = {"player": Family.PLAYER, "croupier": Family.STAFF}
 """Whose page leads here: as the addresses of persons have it."""
@@ -40,10 +41,14 @@ class SubjectPages(AuditedAdmin[Person]):
         if request.method == "POST":
             params = {"family": str(ROLES[role]), "code": code}
             return redirect("admin:audit_job_change", enqueue(JobKind.SUBJECT, officer_of(request), casino, params).pk)
+        known = PersonId(ROLES[role], code)
+        directory = directory_for(request, casino.pk, [known])
+        name = directory.player(code) if known.family is Family.PLAYER else directory.staff(code)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
-            "title": gettext("What is held on %(id)s") % {"id": code},
+            "title": gettext("What is held on %(id)s") % {"id": name},
+            "name": name,
             "code": code,
             "casino": casino,
             "back": reverse(f"admin:audit_person_{role}", args=(casino.pk, code)),

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
+from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
@@ -17,7 +18,7 @@ from audit.adjudication.runs import try_again
 from audit.desk.audited_admin import actor
 from audit.desk.scoped_admin import RecordAdmin, demands, scope_of
 from audit.models import FailedRun, RunState
-from audit.presentation import date_time
+from audit.presentation import date_time, session_name
 from audit.task_queue import REPLAY_STREAM, send_soon
 
 REASON_IN_LIST = 120
@@ -28,12 +29,12 @@ REASON_IN_LIST = 120
 class FailedRunAdmin(RecordAdmin[FailedRun]):
     list_display = ("stream_name", "casino", "reason", "since", "tries", "next_try")
     list_display_links = ("stream_name",)
-    list_select_related = ("stream", "casino")
+    list_select_related = ("stream__table", "casino")
     list_filter = ("casino",)
     ordering = ("failed_at",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[FailedRun]:
-        return super().get_queryset(request).filter(state=RunState.FAILED).select_related("stream", "casino")
+        return super().get_queryset(request).filter(state=RunState.FAILED).select_related("stream__table", "casino")
 
     def get_urls(self) -> list[URLPattern]:
         try_again_view = self.admin_site.admin_view(self.try_again_view)
@@ -41,7 +42,7 @@ class FailedRunAdmin(RecordAdmin[FailedRun]):
 
     @admin.display(description=_("stream"), ordering="stream__name")
     def stream_name(self, run: FailedRun) -> str:
-        return run.stream.name
+        return format_html('<span title="{}">{}</span>', run.stream.name, session_name(run.stream))
 
     @admin.display(description=_("reason"))
     def reason(self, run: FailedRun) -> str:
@@ -63,7 +64,7 @@ class FailedRunAdmin(RecordAdmin[FailedRun]):
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
-            "title": _("Failed run of %(stream)s") % {"stream": run.stream.name},
+            "title": _("Failed run of %(stream)s") % {"stream": session_name(run.stream)},
             "run": run,
             "since": self.since(run),
             "next_try": self.next_try(run),

@@ -20,11 +20,12 @@ from audit.access.capabilities import Capability
 from audit.corrections import waiting
 from audit.desk.jobs.progress import PhaseLine, percentage, phase_of, phases, progress_text
 from audit.desk.prepared import key_of, prepared_rows
+from audit.desk.record.quarantine import session_of
 from audit.desk.scoped_admin import scope_of
 from audit.desk.unchanged import while_unchanged
 from audit.models import Correction, FailedRun, Job, JobKind, JobState, Quarantined
 from audit.models.jobs import OPEN
-from audit.presentation import count, date_time, day, duration, finding_title, local, officer_name
+from audit.presentation import count, date_time, day, duration, finding_title, local, officer_name, table_name
 from audit.transparency.outcome import Phase
 
 SHOWN = 4
@@ -67,6 +68,7 @@ class Refused:
     """A request in quarantine, and until which day its bytes are kept; "" where they were deleted."""
 
     row: Quarantined
+    session: str
     came: str
     kept_until: str
 
@@ -78,6 +80,7 @@ class Corrected:
     row: Correction
     title: str
     night: str
+    table: str
     waits: bool
 
 
@@ -136,7 +139,8 @@ def refused(request: HttpRequest) -> tuple[int, list[Refused]]:
 
 def _refused(row: Quarantined) -> Refused:
     ends = local(row.received_at + timedelta(days=settings.CABOCHON_QUARANTINE_DAYS), row.casino)
-    return Refused(row, date_time(row.received_at, row.casino), "" if row.purged_at else day(ends.date()))
+    kept_until = "" if row.purged_at else day(ends.date())
+    return Refused(row, session_of(row), date_time(row.received_at, row.casino), kept_until)
 
 
 def corrected(request: HttpRequest) -> tuple[int, list[Corrected]]:
@@ -150,7 +154,8 @@ def corrected(request: HttpRequest) -> tuple[int, list[Corrected]]:
 
     waits, shown = while_unchanged(request, ("corrections", key_of(request)), read, is_of_now=False)
     return len(waits), [
-        Corrected(row, finding_title(row.rule), day(row.stream.gaming_day), row.pk in waits) for row in shown
+        Corrected(row, finding_title(row.rule), day(row.stream.gaming_day), _table(row), row.pk in waits)
+        for row in shown
     ]
 
 
@@ -172,6 +177,10 @@ def failed(request: HttpRequest) -> tuple[int, list[Failed]]:
         )
         for run in shown
     ]
+
+
+def _table(row: Correction) -> str:
+    return table_name(row.table.code if row.table is not None else "")
 
 
 def _rows(request: HttpRequest, model: type[Model]) -> QuerySet[Any]:

@@ -5,9 +5,12 @@ A request refused as a conflict is shown next to the event that the record alrea
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Any
 
 from django.contrib import admin
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models.functions import JSONObject
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
@@ -19,8 +22,8 @@ from audit.desk.audited_admin import record_entry
 from audit.desk.downloads import file_response
 from audit.desk.scoped_admin import RecordAdmin, demands
 from audit.event_store import read
-from audit.models import Quarantined
-from audit.presentation import MISSING, date_time
+from audit.models import LoggedStream, Quarantined
+from audit.presentation import MISSING, date_time, session_words
 from settlement import ShapeError, canonical
 
 SHOWN_BYTES = 8_000
@@ -30,7 +33,7 @@ HEX_LINE_BYTES = 32
 @admin.register(Quarantined)
 class QuarantinedAdmin(RecordAdmin[Quarantined]):
     counted = ngettext_lazy("%(number)d quarantined request", "%(number)d quarantined requests", "number")
-    list_display = ("received", "code", "stream", "seq", "key", "size", "detail")
+    list_display = ("received", "code", "session", "seq", "key", "size", "detail")
     list_filter = ("code", "casino", "key")
     list_select_related = ("key", "casino")
     search_fields = ("=stream",)
@@ -40,6 +43,19 @@ class QuarantinedAdmin(RecordAdmin[Quarantined]):
         *("text", "hexadecimal", "sent", "recorded", "download"),
     )
     readonly_fields = ("received", "sha256", "text", "hexadecimal", "sent", "recorded", "download")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Quarantined]:
+        """Return the requests, each with the table and the gaming day of the stream that it was for, if any is."""
+        known = LoggedStream.objects.filter(casino=OuterRef("casino"), name=OuterRef("stream"), is_of_desk=False)
+        described = known.values(found=JSONObject(table="table__code", day="gaming_day"))[:1]
+        return super().get_queryset(request).annotate(known_stream=Subquery(described))
+
+    @admin.display(description=_("session"), ordering="stream")
+    def session(self, refused: Quarantined) -> str:
+        return format_html('<span title="{}">{}</span>', refused.stream, session_of(refused))
+
+    def title_of(self, row: Quarantined) -> str:
+        return f"{session_of(row)} · {row.code}"
 
     def get_urls(self) -> list[URLPattern]:
         bytes_view = self.admin_site.admin_view(self.bytes_view)
@@ -101,6 +117,12 @@ class QuarantinedAdmin(RecordAdmin[Quarantined]):
             return str(_("the bytes have been deleted"))
         address = reverse("admin:audit_quarantined_bytes", args=(refused.pk,))
         return format_html('<a href="{}">{}</a>', address, _("the bytes as sent"))
+
+
+def session_of(refused: Quarantined) -> str:
+    """Return the session that a request of ``QuarantinedAdmin`` was for, in words; of one that never began, its id."""
+    known = refused.known_stream  # type: ignore[attr-defined]  # annotated
+    return session_words(known["table"] or "", date.fromisoformat(known["day"])) if known else refused.stream
 
 
 def _record_view(request: HttpRequest, type: str, refused: Quarantined) -> None:

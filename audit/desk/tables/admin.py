@@ -17,7 +17,6 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.text import capfirst
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
@@ -42,7 +41,7 @@ from audit.exports.pdf import PDF
 from audit.felt.frames import playback_of
 from audit.models import Finding, GamingTable, LoggedStream
 from audit.persons.directory import mentioned_in
-from audit.presentation import date_time, day, event_name, language, local, night_of, ruleset_label
+from audit.presentation import date_time, day, event_name, language, local, ruleset_label, session_name, table_name
 from settlement.codec import decode_one_stored
 from settlement.rulesets import RULESETS
 
@@ -85,7 +84,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
 
     @admin.display(description=_("table"), ordering="table__code")
     def of_table(self, stream: LoggedStream) -> str:
-        return stream.table.code if stream.table is not None else gettext("Count")
+        return stream.table.code if stream.table is not None else table_name("")
 
     @admin.display(description=_("game"), ordering="ruleset")
     def game_played(self, stream: LoggedStream) -> str:
@@ -151,7 +150,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
-            "title": f"{_where(stream)} · {night_of(stream.gaming_day)}",
+            "title": session_name(stream),
             "stream": stream,
             "head": head,
             "chain": head.chain.hex(),
@@ -266,11 +265,6 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
             return None
         instant = instant_at(where.stream, where.seq, where.written, where.span)
         return video_menu(request, where.stream, instant) if instant is not None else None
-
-
-def _where(stream: LoggedStream) -> str:
-    """Return where a stream is of: “Table R1”, or the count."""
-    return gettext("Table %(table)s") % {"table": stream.table.code} if stream.table is not None else gettext("Count")
 
 
 def _findings_at(stream_id: int, seqs: list[int]) -> dict[int, list[Finding]]:

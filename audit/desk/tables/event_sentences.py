@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from audit.desk.tables.limits import equipment_id
 from audit.persons.directory import NO_NAMES, PLAYER_FIELDS, STAFF_FIELDS, Directory
 from settlement.catalogue import BET_WORDS, Language
 from settlement.catalogue.sentences import amount
@@ -210,6 +211,8 @@ def _named(name: str, value: Any, directory: Directory) -> str | None:
 def _format(name: str, value: Any, language: Language, currency: str) -> str:
     if name in AMOUNTS and isinstance(value, int):
         return amount(value, currency, language)
+    if name in ("wheel", "dice_set"):
+        return equipment_id(str(value))
     if name == "faces":
         return " – ".join(str(face) for face in value)
     if name == "bet":

@@ -19,11 +19,22 @@ from audit.desk.tables.course import AtTable, Course
 from audit.desk.tables.event_sentences import sentence
 from audit.desk.tables.limits import equipment_words, limits_of
 from audit.desk.tables.moment import Span, clock_in, moment_in
-from audit.desk.tables.night_ruler import bar_minutes, night_ruler, short_name
+from audit.desk.tables.night_ruler import bar_minutes, night_ruler
 from audit.felt.frames import Frame, Playback
 from audit.models import Complaint, Finding, LoggedStream
 from audit.persons.directory import Directory, PersonId, players, staff
-from audit.presentation import clock, finding_title, language, local, money, money_in_prose, reference, stake_of, zone
+from audit.presentation import (
+    clock,
+    finding_title,
+    language,
+    local,
+    money,
+    money_in_prose,
+    reference,
+    short_name,
+    stake_of,
+    zone,
+)
 from settlement import RULESETS
 from settlement.catalogue.words import word
 from settlement.state import Session
@@ -174,7 +185,7 @@ def _headline(where: Where, at_table: AtTable, betting: int, directory: Director
     elif number:
         yield ngettext("after %(number)d coup", "after all %(number)d coups", number) % {"number": number}
     if at_table.croupiers:
-        names = ", ".join(short_name(directory, code) for code in at_table.croupiers)
+        names = ", ".join(short_name(directory.staff(code), code) for code in at_table.croupiers)
         words = ngettext(
             "%(who)s for %(number)d player with stakes", "%(who)s for %(number)d players with stakes", betting
         )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from django.utils.translation import gettext as _
 
@@ -37,5 +39,18 @@ def limits_of(minimum: int, maximum: Mapping[str, int], currency: str) -> Limits
 
 def equipment_words(opener: SessionOpenedData) -> list[str]:
     """Return the wheel and the set of dice that an opener names; neither: none is reported."""
-    named = ((_("wheel %(id)s"), opener.wheel), (_("dice %(id)s"), opener.dice_set))
-    return [words % {"id": code} for words, code in named if isinstance(code, str)]
+    named = (("wheel", opener.wheel), ("dice", opener.dice_set))
+    return [equipment_name(kind, code) for kind, code in named if isinstance(code, str)]
+
+
+_WORD_OF_EQUIPMENT = re.compile(r"(wheel|cylindre|dice|dés)[-_ .:#]+(?=\w)", re.IGNORECASE)
+
+
+def equipment_id(code: str) -> str:
+    """Return the id of a wheel or of dice after its word: “R1” for “wheel-R1”, whose words are “wheel R1”."""
+    return _WORD_OF_EQUIPMENT.sub("", code, count=1) if _WORD_OF_EQUIPMENT.match(code) else code
+
+
+def equipment_name(kind: Literal["wheel", "dice"], code: str) -> str:
+    """Return a wheel or a set of dice in words: “wheel R1”."""
+    return (_("wheel %(id)s") if kind == "wheel" else _("dice %(id)s")) % {"id": equipment_id(code)}

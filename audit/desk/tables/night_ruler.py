@@ -16,7 +16,7 @@ from audit.desk.tables.course import Course
 from audit.desk.tables.moment import Span
 from audit.models import Finding, LoggedStream
 from audit.persons.directory import Directory
-from audit.presentation import finding_title, initials, local, stake_of, zone
+from audit.presentation import finding_title, initials, local, short_name, stake_of, zone
 
 STEPS_MIN = (1, 2, 5, 10, 15, 30, 60)
 """The lengths of time that coups are counted in: the first that makes no more than ``BARS`` of a session."""
@@ -63,8 +63,8 @@ def night_ruler(
         Band(
             share(each.begin),
             share(each.end),
-            ", ".join(short_name(directory, code) for code in each.croupiers),
-            ", ".join(initials(short_name(directory, code)) for code in each.croupiers),
+            ", ".join(short_name(directory.staff(code), code) for code in each.croupiers),
+            ", ".join(initials(short_name(directory.staff(code), code)) for code in each.croupiers),
             each.covers(now),
         )
         for each in course.duties(end)
@@ -80,11 +80,6 @@ def night_ruler(
         description=described,
     )
     return mark_safe(svg)  # our own drawing
-
-
-def short_name(directory: Directory, code: str) -> str:
-    """Return somebody of the staff by name alone, by id where no name may be shown."""
-    return directory.staff(code).removesuffix(f" ({code})") or code
 
 
 def _bars(

@@ -15,12 +15,14 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils.html import escape
 
 from audit.adjudication.replay import advance
 from audit.event_store import audit_trail, read
 from audit.evidence.export import export
 from audit.models import Casino, Finding, GamingTable, LoggedStream, NightReport, NightSubscriber, Person, Role
 from audit.notifications.mail import send
+from audit.persons.directory import Directory, players
 from audit.persons.erasure import erase
 from audit.reconciliation import runs, sheets
 from audit.simulation import play
@@ -112,6 +114,32 @@ def test_a_croupier_who_is_named_leads_to_his_page_of_the_month(night: NamedNigh
     assert f'href="{link}?month={DAY:%Y-%m}"' in shown(reader, {"overview": "/admin/", **night.pages()}[page])
 
 
+def test_a_page_has_the_id_of_a_person_on_hovering_and_on_their_own_page_alone(night: NamedNight) -> None:
+    officer = client_of(hired(night.tenant, Role.OFFICER, "officer"))
+    own = reverse("admin:audit_person_player", args=(night.casino.pk, night.finding.player))
+    addresses = night.pages() | {"player": own, "overview": "/admin/", "queue": "/admin/audit/finding/?queue=open"}
+    for page, address in addresses.items():
+        text = re.sub(r'<[^>]* title="[^"]*"', "", shown(officer, address))
+        for person in Person.objects.filter(casino=night.casino):
+            assert f"{person.name} ({person.code})" not in text, page
+    named = Person.objects.get(casino=night.casino, code=night.finding.player)
+    page = shown(officer, addresses["finding"])
+    assert f'title="{escape(named.name)} ({named.code})"' in page
+    assert f'<span class="ref">{named.code}</span>' in shown(officer, own)
+
+
+def test_two_persons_of_one_name_are_told_apart_by_their_ids(night: NamedNight) -> None:
+    one, other = Person.objects.filter(casino=night.casino, kind="player").order_by("code")[:2]
+    Person.objects.filter(pk__in=(one.pk, other.pk)).update(name="Jean Martin")
+    known = players([one.code, other.code])
+    page = Directory.of(night.casino.pk, known).for_page()
+    assert [page.player(code) for code in (one.code, other.code)] == [
+        f"Jean Martin ({one.code})",
+        f"Jean Martin ({other.code})",
+    ]
+    assert Directory.of(night.casino.pk, players([one.code])).for_page().player(one.code) == "Jean Martin"
+
+
 def names_in(text: str, names: list[str]) -> set[str]:
     return {name for name in names if name in text or json.dumps(name)[1:-1] in text}
 
@@ -165,7 +193,8 @@ def test_the_pages_of_a_finding_name_its_players_in_the_message_too(night: Named
     message = re.search(r'<p class="message">(.*?)</p>', page, re.DOTALL)
     assert message
     owner = Person.objects.get(casino=night.casino, code=finding.facts["owner"])
-    assert f"le joueur {owner.name} ({owner.code})" in message[1]
+    assert f"le joueur {owner.name}" in message[1]
+    assert owner.code not in message[1], "on a page a name stands alone"
     listed = officer.post("/admin/audit/finding/export/csv/?rule=colour-shared").content.decode()
     assert f"player {owner.name} ({owner.code})" in listed
     finding.refresh_from_db()
