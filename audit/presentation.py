@@ -23,7 +23,7 @@ from django.utils.formats import number_format
 from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext, gettext_lazy, ngettext
 
-from audit.models import AccountRequest, Casino, Escalation, Finding, LoggedStream, Officer, RunCause
+from audit.models import AccountRequest, Casino, Escalation, Finding, Officer, RunCause
 from settlement.catalogue import BET_LABELS, RULES, Language
 from settlement.catalogue.rule import Kind
 from settlement.catalogue.sentences import amount, exponent, format_fact
@@ -122,23 +122,6 @@ def day(date: date, *, with_weekday: bool = False, with_year: bool | None = None
 def night_of(gaming_day: date, *, with_year: bool | None = None) -> str:
     """Return the name of a night, by its gaming day, whatever the clock says: “Night of Thu 19 Nov”."""
     return gettext("Night of %(day)s") % {"day": day(gaming_day, with_weekday=True, with_year=with_year)}
-
-
-def table_name(code: str) -> str:
-    """Return what a table of this code is called: “Table R3”; with none, a count, which is of no table: “Count”."""
-    return gettext("Table %(table)s") % {"table": code} if code else gettext("Count")
-
-
-def session_words(table: str, gaming_day: date) -> str:
-    """Return a session by its table, "" for a count, and its night: “Table R3 · Night of Thu 19 Nov”."""
-    return f"{table_name(table)} · {night_of(gaming_day)}"
-
-
-def session_name(stream: LoggedStream) -> str:
-    """Return a stream as ``session_words`` does; a day of the officers’ trail keeps the name that it has."""
-    if stream.is_of_desk:
-        return stream.name
-    return session_words(stream.table.code if stream.table is not None else "", stream.gaming_day)
 
 
 def month_of(first: date) -> str:

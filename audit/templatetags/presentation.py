@@ -10,7 +10,7 @@ from django.utils.formats import date_format
 from django.utils.text import capfirst
 
 from audit import presentation
-from audit.desk import addresses, parts
+from audit.desk import addresses, parts, sessions
 from audit.desk.tables.limits import equipment_name
 from audit.models import Casino, LoggedStream, Officer
 from settlement.law import LawText
@@ -108,7 +108,7 @@ def night_of(gaming_day: date) -> str:
 
 @register.filter
 def session_name(stream: LoggedStream) -> str:
-    return presentation.session_name(stream)
+    return sessions.session_name(stream)
 
 
 @register.filter

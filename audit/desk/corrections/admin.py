@@ -25,9 +25,10 @@ from audit.desk.audited_admin import record_entry
 from audit.desk.corrections.page import correction_context
 from audit.desk.names import sees_names
 from audit.desk.scoped_admin import RecordAdmin, demands, officer_of
+from audit.desk.sessions import table_name
 from audit.desk.sign_in.proof import fresh_proof
 from audit.models import CORRECTION_RULES, Correction, CorrectionDecision, CorrectionState, Verdict
-from audit.presentation import finding_title, table_name
+from audit.presentation import finding_title
 from audit.task_queue import REPLAY_STREAM, send_soon
 
 REASON_IN_LIST = 120

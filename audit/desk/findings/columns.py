@@ -12,7 +12,6 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from audit.casework.priority import reasons
-from audit.desk.parts import severity
 from audit.exports.findings import COLUMNS
 from audit.models import Finding
 from audit.models.cases import State
@@ -23,7 +22,7 @@ SHOWN = ("priority", "severity", "title", "money", "deadline", "state", "table",
 
 
 def _severity(finding: Finding) -> str:
-    return severity(finding.severity)
+    return _mark("severity", finding.severity, COLUMNS["severity"].cell(finding))
 
 
 @lru_cache(maxsize=2_000)

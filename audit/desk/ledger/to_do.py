@@ -26,9 +26,10 @@ from audit.desk.findings.todo import Step
 from audit.desk.ledger.coups import Coup
 from audit.desk.ledger.inspection_order import inspected
 from audit.desk.nights.tables import Link
+from audit.desk.sessions import session_name
 from audit.models import Casino, Finding, LedgerPoint, LedgerProcess
 from audit.models.cases import State
-from audit.presentation import date_time, day, local, session_name
+from audit.presentation import date_time, day, local
 from settlement.eprocess.kinds import KINDS
 
 SESSIONS_SHOWN = 3

@@ -29,7 +29,7 @@ from audit.desk.sign_in.proof import fresh_proof
 from audit.exports.pdf import PDF
 from audit.exports.sheets import CSV, XLSX, as_csv, workbook
 from audit.models import NightReport, NightRun, NightState, NightSubscriber
-from audit.presentation import date_time, month_of, night_of, officer_name, session_words
+from audit.presentation import date_time, month_of, night_of, officer_name
 from audit.reconciliation import month, sheets, wording
 from audit.reconciliation.pdf import as_pdf
 from audit.reconciliation.versions import SignatureRefused, add_signoff_exception, missing_signoff_exceptions, sign
@@ -202,7 +202,7 @@ class NightAdmin(RecordAdmin[NightReport]):
             **self.admin_site.each_context(request),
             **page.session_page(report, session, line, after, with_names=sees_names(request, report.casino_id)),
             "opts": self.opts,
-            "title": session_words(session["table"], report.gaming_day),
+            "title": session["stream"],
             "report": report,
             "equipment": equipment_of(stream_id),
         }

@@ -17,8 +17,9 @@ from audit.access.capabilities import Capability
 from audit.adjudication.runs import try_again
 from audit.desk.audited_admin import actor
 from audit.desk.scoped_admin import RecordAdmin, demands, scope_of
+from audit.desk.sessions import session_name
 from audit.models import FailedRun, RunState
-from audit.presentation import date_time, session_name
+from audit.presentation import date_time
 from audit.task_queue import REPLAY_STREAM, send_soon
 
 REASON_IN_LIST = 120

@@ -22,10 +22,11 @@ from audit.desk.jobs.progress import PhaseLine, percentage, phase_of, phases, pr
 from audit.desk.prepared import key_of, prepared_rows
 from audit.desk.record.quarantine import session_of
 from audit.desk.scoped_admin import scope_of
+from audit.desk.sessions import table_name
 from audit.desk.unchanged import while_unchanged
 from audit.models import Correction, FailedRun, Job, JobKind, JobState, Quarantined
 from audit.models.jobs import OPEN
-from audit.presentation import count, date_time, day, duration, finding_title, local, officer_name, table_name
+from audit.presentation import count, date_time, day, duration, finding_title, local, officer_name
 from audit.transparency.outcome import Phase
 
 SHOWN = 4

@@ -21,9 +21,10 @@ from audit.access.capabilities import Capability
 from audit.desk.audited_admin import record_entry
 from audit.desk.downloads import file_response
 from audit.desk.scoped_admin import RecordAdmin, demands
+from audit.desk.sessions import session_words
 from audit.event_store import read
 from audit.models import LoggedStream, Quarantined
-from audit.presentation import MISSING, date_time, session_words
+from audit.presentation import MISSING, date_time
 from settlement import ShapeError, canonical
 
 SHOWN_BYTES = 8_000

@@ -29,6 +29,7 @@ from audit.desk.names import directory_for
 from audit.desk.rules.law_page import session_context
 from audit.desk.rules.law_pdf import law_pdf
 from audit.desk.scoped_admin import RecordAdmin, demands, in_record, scope_of
+from audit.desk.sessions import session_name, table_name
 from audit.desk.tables.corrections import corrections_to
 from audit.desk.tables.course import course_of
 from audit.desk.tables.event_sentences import own_content, sentence
@@ -41,7 +42,7 @@ from audit.exports.pdf import PDF
 from audit.felt.frames import playback_of
 from audit.models import Finding, GamingTable, LoggedStream
 from audit.persons.directory import mentioned_in
-from audit.presentation import date_time, day, event_name, language, local, ruleset_label, session_name, table_name
+from audit.presentation import date_time, day, event_name, language, local, ruleset_label
 from settlement.codec import decode_one_stored
 from settlement.rulesets import RULESETS
 

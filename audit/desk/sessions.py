@@ -1,0 +1,27 @@
+"""What a session is called on the pages of the desk: a table and a night. Its stream's name is its reference."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from django.utils.translation import gettext
+
+from audit.models import LoggedStream
+from audit.presentation import night_of
+
+
+def table_name(code: str) -> str:
+    """Return what a table of this code is called: “Table R3”; with none, a count, which is of no table: “Count”."""
+    return gettext("Table %(table)s") % {"table": code} if code else gettext("Count")
+
+
+def session_words(table: str, gaming_day: date) -> str:
+    """Return a session by its table, "" for a count, and its night: “Table R3 · Night of Thu 19 Nov”."""
+    return f"{table_name(table)} · {night_of(gaming_day)}"
+
+
+def session_name(stream: LoggedStream) -> str:
+    """Return a stream as ``session_words`` does; a day of the officers’ trail keeps the name that it has."""
+    if stream.is_of_desk:
+        return stream.name
+    return session_words(stream.table.code if stream.table is not None else "", stream.gaming_day)
