@@ -87,6 +87,54 @@ def test_the_arrows_n_and_the_space_bar_move_within_the_page(
 
 
 @pytest.mark.parametrize("width", [1440, 390])
+def test_a_coup_unfolds_by_keys_without_a_script_and_a_print_has_what_is_open(
+    browser: Browser, live_server: LiveServer, desk: Desk, width: int
+) -> None:
+    stream = LoggedStream.objects.get(pk=record(desk.tenant.casino, session(desk.tenant.casino, "R1", coups=4)))
+    options = {"java_script_enabled": False, "viewport": {"width": width, "height": 900}}
+    own = Session(browser, live_server, desk.first, **options)
+    page = own.open(f"/admin/audit/loggedstream/{stream.pk}/table/?at={course_of(stream).coups[1].seq}")
+    folds = page.locator("details.coup")
+    assert folds.evaluate_all("each => each.map(one => one.open)") == [False, True, False, False]
+    first = folds.first
+    expect(first.locator("li")).to_have_count(first.locator("li[id]").count())
+    expect(first.locator("li").first).to_be_hidden()
+    first.locator("summary").focus()
+    page.keyboard.press("Enter")
+    expect(first.locator("li").first).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+    assert first.locator("summary").evaluate("each => each.offsetHeight") >= (44 if width == 390 else 24)
+    page.emulate_media(media="print")
+    expect(page.locator("#timeline summary:visible")).to_have_count(4)
+    in_open = page.locator("details.coup[open] li").count()
+    assert 0 < in_open < page.locator("#timeline li[id]").count()
+    expect(page.locator("#timeline li[id]:visible")).to_have_count(in_open)
+
+
+def test_the_replay_opens_the_coup_that_it_comes_to_and_a_filter_those_with_something_to_show(
+    browser: Browser, live_server: LiveServer, desk: Desk
+) -> None:
+    stream = LoggedStream.objects.get(pk=record(desk.tenant.casino, session(desk.tenant.casino, "R1", coups=4)))
+    coups = course_of(stream).coups
+    own = Session(browser, live_server, desk.first)
+    page = own.open(f"/admin/audit/loggedstream/{stream.pk}/table/?at={coups[0].seq}")
+    is_open = "each => each.map(one => one.open)"
+    folds = page.locator("details.coup")
+    assert folds.evaluate_all(is_open) == [True, False, False, False]
+    page.keyboard.press("End")
+    expect(folds.last).to_have_attribute("open", "")
+    expect(page.locator("#timeline [aria-current]")).to_be_visible()
+    assert folds.evaluate_all(is_open) == [True, False, False, True]
+    page.get_by_role("button", name="Payments").click()
+    payments = page.locator("#timeline li.payment").count()
+    assert payments
+    expect(page.locator("#timeline li[id]:visible")).to_have_count(payments)
+    page.get_by_role("button", name="All").click()
+    assert folds.evaluate_all(is_open) == [True, False, False, True], "as they were before the filter"
+    assert own.errors == []
+
+
+@pytest.mark.parametrize("width", [1440, 390])
 def test_the_video_of_the_moment_is_asked_for_by_two_clicks(
     browser: Browser, live_server: LiveServer, desk: Desk, width: int
 ) -> None:
