@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from datetime import date
 
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models.functions import JSONObject
 from django.utils.translation import gettext
 
-from audit.models import LoggedStream
+from audit.models import LoggedStream, Quarantined
 from audit.presentation import night_of
 
 
@@ -25,3 +27,16 @@ def session_name(stream: LoggedStream) -> str:
     if stream.is_of_desk:
         return stream.name
     return session_words(stream.table.code if stream.table is not None else "", stream.gaming_day)
+
+
+def with_session(refused: QuerySet[Quarantined]) -> QuerySet[Quarantined]:
+    """Return requests in quarantine, each with the table and the gaming day of the stream that it was for, if any."""
+    known = LoggedStream.objects.filter(casino=OuterRef("casino"), name=OuterRef("stream"), is_of_desk=False)
+    described = known.values(found=JSONObject(table="table__code", day="gaming_day"))[:1]
+    return refused.annotate(known_stream=Subquery(described))
+
+
+def session_of(refused: Quarantined) -> str:
+    """Return the session that a request of ``with_session`` was for, in words; of one that never began, its id."""
+    known = refused.known_stream  # type: ignore[attr-defined]  # annotated
+    return session_words(known["table"] or "", date.fromisoformat(known["day"])) if known else refused.stream

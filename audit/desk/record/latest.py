@@ -20,9 +20,8 @@ from audit.access.capabilities import Capability
 from audit.corrections import waiting
 from audit.desk.jobs.progress import PhaseLine, percentage, phase_of, phases, progress_text
 from audit.desk.prepared import key_of, prepared_rows
-from audit.desk.record.quarantine import session_of
 from audit.desk.scoped_admin import scope_of
-from audit.desk.sessions import table_name
+from audit.desk.sessions import session_of, table_name
 from audit.desk.unchanged import while_unchanged
 from audit.models import Correction, FailedRun, Job, JobKind, JobState, Quarantined
 from audit.models.jobs import OPEN

@@ -5,12 +5,10 @@ A request refused as a conflict is shown next to the event that the record alrea
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import OuterRef, QuerySet, Subquery
-from django.db.models.functions import JSONObject
+from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
@@ -21,9 +19,9 @@ from audit.access.capabilities import Capability
 from audit.desk.audited_admin import record_entry
 from audit.desk.downloads import file_response
 from audit.desk.scoped_admin import RecordAdmin, demands
-from audit.desk.sessions import session_words
+from audit.desk.sessions import session_of, with_session
 from audit.event_store import read
-from audit.models import LoggedStream, Quarantined
+from audit.models import Quarantined
 from audit.presentation import MISSING, date_time
 from settlement import ShapeError, canonical
 
@@ -46,10 +44,8 @@ class QuarantinedAdmin(RecordAdmin[Quarantined]):
     readonly_fields = ("received", "sha256", "text", "hexadecimal", "sent", "recorded", "download")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Quarantined]:
-        """Return the requests, each with the table and the gaming day of the stream that it was for, if any is."""
-        known = LoggedStream.objects.filter(casino=OuterRef("casino"), name=OuterRef("stream"), is_of_desk=False)
-        described = known.values(found=JSONObject(table="table__code", day="gaming_day"))[:1]
-        return super().get_queryset(request).annotate(known_stream=Subquery(described))
+        """Return the requests, each with the session that it was for."""
+        return with_session(super().get_queryset(request))
 
     @admin.display(description=_("session"), ordering="stream")
     def session(self, refused: Quarantined) -> str:
@@ -118,12 +114,6 @@ class QuarantinedAdmin(RecordAdmin[Quarantined]):
             return str(_("the bytes have been deleted"))
         address = reverse("admin:audit_quarantined_bytes", args=(refused.pk,))
         return format_html('<a href="{}">{}</a>', address, _("the bytes as sent"))
-
-
-def session_of(refused: Quarantined) -> str:
-    """Return the session that a request of ``QuarantinedAdmin`` was for, in words; of one that never began, its id."""
-    known = refused.known_stream  # type: ignore[attr-defined]  # annotated
-    return session_words(known["table"] or "", date.fromisoformat(known["day"])) if known else refused.stream
 
 
 def _record_view(request: HttpRequest, type: str, refused: Quarantined) -> None:
