@@ -9,6 +9,7 @@ from html import unescape
 from itertools import pairwise
 
 import pytest
+from django.test import Client
 from django.urls import reverse
 
 from audit.desk.tables.coups import AFTER_A_RESULT, Fold, folds_of
@@ -32,6 +33,11 @@ def night() -> NamedNight:
     return NamedNight()
 
 
+@pytest.fixture
+def reader(night: NamedNight) -> Client:
+    return client_of(hired(night.tenant, Role.OFFICER, "reader"))
+
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """A coup of a timeline as its page has it."""
@@ -41,8 +47,7 @@ class Shown:
     seqs: list[int]
 
 
-def folded(night: NamedNight, address: str, language: str = "en") -> list[Shown]:
-    client = client_of(hired(night.tenant, Role.OFFICER, f"reader-{language}"))
+def folded(client: Client, address: str, language: str = "en") -> list[Shown]:
     page = client.get(address, headers={"accept-language": language}).content.decode()
     timeline = page.partition('<ol class="timeline" id="timeline">')[2].partition("<script")[0]
     assert sorted(EVENT.findall(timeline)) == sorted(EVENT.findall(page)), "each event is in the timeline"
@@ -62,10 +67,12 @@ def of_night(night: NamedNight, first: int, last: int) -> tuple[Playback, Course
     return playback, course, folds_of(playback, course)
 
 
-def test_the_coup_that_decides_is_open_the_others_are_closed_and_each_event_stands_once(night: NamedNight) -> None:
+def test_the_coup_that_decides_is_open_the_others_are_closed_and_each_event_stands_once(
+    night: NamedNight, reader: Client
+) -> None:
     finding = night.finding
     decided = finding.facts["decided_seq"]
-    shown = folded(night, f"/admin/audit/finding/{finding.pk}/change/")
+    shown = folded(reader, f"/admin/audit/finding/{finding.pk}/change/")
     assert len(shown) > 3
     seqs = [seq for each in shown for seq in each.seqs]
     assert seqs == sorted(set(seqs)), "in the order of the record, none twice"
@@ -73,19 +80,21 @@ def test_the_coup_that_decides_is_open_the_others_are_closed_and_each_event_stan
     assert any(decided in each.seqs for each in shown)
 
 
-def test_the_line_of_a_coup_says_its_number_its_result_its_events_and_what_was_found(night: NamedNight) -> None:
+def test_the_line_of_a_coup_says_its_number_its_result_its_events_and_what_was_found(
+    night: NamedNight, reader: Client
+) -> None:
     finding = night.finding
     address = f"/admin/audit/finding/{finding.pk}/change/"
     course = course_of(LoggedStream.objects.get(pk=night.stream_id))
     for language, events in (("en", "events"), ("fr", "événements")):
-        for each in folded(night, address, language):
+        for each in folded(reader, address, language):
             for coup in (coup for coup in course.coups if coup.seq in each.seqs):
                 pocket = coup.event.data.pocket  # type: ignore[attr-defined]
                 assert each.line.startswith(f"Coup {coup.number} {pocket} {len(each.seqs)} {events}")
             assert re.search(r" \d\d:\d\d:\d\d$", each.line)
-    of_finding = next(each for each in folded(night, address) if finding.seq in each.seqs)
+    of_finding = next(each for each in folded(reader, address) if finding.seq in each.seqs)
     assert finding_title(finding.rule) in of_finding.line
-    unfound = [each for each in folded(night, address) if not _found_at(night, each.seqs)]
+    unfound = [each for each in folded(reader, address) if not _found_at(night, each.seqs)]
     assert unfound
     assert all(re.fullmatch(r"Coup \d+ (\S+ )?\d+ events? [\d:]+", each.line) for each in unfound)
 
@@ -94,8 +103,8 @@ def _found_at(night: NamedNight, seqs: list[int]) -> bool:
     return Finding.objects.standing().filter(stream_id=night.stream_id, seq__in=seqs).exists()
 
 
-def test_at_a_moment_the_coup_of_the_event_is_open_alone(night: NamedNight) -> None:
-    shown = folded(night, reverse("admin:audit_loggedstream_table", args=(night.stream_id,)) + "?at=60")
+def test_at_a_moment_the_coup_of_the_event_is_open_alone(night: NamedNight, reader: Client) -> None:
+    shown = folded(reader, reverse("admin:audit_loggedstream_table", args=(night.stream_id,)) + "?at=60")
     assert len(shown) > 3
     assert [60 in each.seqs for each in shown] == [each.is_open for each in shown]
 
