@@ -39,8 +39,9 @@ def limits_of(minimum: int, maximum: Mapping[str, int], currency: str) -> Limits
 
 def equipment_words(opener: SessionOpenedData) -> list[str]:
     """Return the wheel and the set of dice that an opener names; neither: none is reported."""
-    named = (("wheel", opener.wheel), ("dice", opener.dice_set))
-    return [equipment_name(kind, code) for kind, code in named if isinstance(code, str)]
+    wheel = [equipment_name("wheel", opener.wheel)] if isinstance(opener.wheel, str) else []
+    dice = [equipment_name("dice", opener.dice_set)] if isinstance(opener.dice_set, str) else []
+    return [*wheel, *dice]
 
 
 _WORD_OF_EQUIPMENT = re.compile(r"(wheel|cylindre|dice|dés)[-_ .:#]+(?=\w)", re.IGNORECASE)
