@@ -9,11 +9,12 @@ An instant is written in the time zone of the casino it belongs to. Without a ca
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
+from typing import TypeAlias
 from unicodedata import bidirectional
 from zoneinfo import ZoneInfo
 
@@ -26,7 +27,7 @@ from django.utils.translation import get_language, gettext, gettext_lazy, ngette
 from audit.models import AccountRequest, Casino, Escalation, Finding, Officer, RunCause
 from settlement.catalogue import BET_LABELS, RULES, Language
 from settlement.catalogue.rule import Kind
-from settlement.catalogue.sentences import amount, exponent, format_fact
+from settlement.catalogue.sentences import Writer, amount, amount_in_prose, exponent, format_fact
 from settlement.catalogue.sentences import multiple as multiple_in
 from settlement.catalogue.words import word
 from settlement.differences import PAID
@@ -138,12 +139,15 @@ _amount = lru_cache(maxsize=8192)(amount)  # a page with a felt has the same few
 
 
 def money_in_prose(minor: int, currency: str) -> str:
-    """Return an amount as ``money`` does, without decimals where they are all zeros: “€864”. Tables keep them."""
-    text, digits = money(minor, currency), exponent(currency)
-    if not digits or minor % 10**digits:
-        return text
-    # By its own mark: in three decimals, the zeros of a thousand look like them.
-    return text.replace(("," if language() == "fr" else ".") + "0" * digits, "")
+    """Return an amount as ``money`` does, without decimals where they are all zeros: “€864”.
+
+    This is for sentences, titles and what is said of a single finding; tables, figures, files and papers keep them.
+    """
+    return amount_in_prose(minor, currency, language())
+
+
+WriteMoney: TypeAlias = Callable[[int, str], str]
+"""How an amount in minor units is written with its currency: ``money`` or ``money_in_prose``."""
 
 
 def money_in_thousands(minor: int, currency: str) -> str:
@@ -165,9 +169,9 @@ def labelled(label: str, text: str) -> str:
     return f"{label}\N{NO-BREAK SPACE}: {text}" if language() == "fr" else f"{label}: {text}"
 
 
-def signed_money(minor: int, currency: str) -> str:
-    """Return an amount as ``money`` does, with a plus sign before what is more than zero."""
-    return ("+" if minor > 0 else "") + money(minor, currency)
+def signed_money(minor: int, currency: str, write: WriteMoney = money) -> str:
+    """Return an amount as ``write`` does, with a plus sign before what is more than zero."""
+    return ("+" if minor > 0 else "") + write(minor, currency)
 
 
 def units(minor: int, currency: str) -> Decimal:
@@ -175,14 +179,14 @@ def units(minor: int, currency: str) -> Decimal:
     return Decimal(minor).scaleb(-exponent(currency))
 
 
-def money_at_stake(finding: Finding, player: str = "") -> str:
-    """Return who owes whom how much, without a sign: “€864.00 owed to p0412”; "" if no money is concerned.
+def money_at_stake(finding: Finding, player: str = "", write: WriteMoney = money_in_prose) -> str:
+    """Return who owes whom how much, without a sign: “€864 owed to p0412”; "" if no money is concerned.
 
-    ``player`` is the player concerned as the page names persons, "" for the id.
+    ``player`` is the player concerned as the page names persons, "" for the id; ``write`` is ``money`` in a table.
     """
     if finding.difference is None:
         return ""
-    stake = stake_of(finding, player)
+    stake = stake_of(finding, player, write)
     if not finding.difference:
         return stake.words
     if not stake.side:
@@ -199,14 +203,14 @@ class Stake:
     words: str
 
 
-def stake_of(finding: Finding, player: str = "") -> Stake:
-    """Return the money of a finding, its amount apart from the words. ``player`` is that of ``money_at_stake``."""
+def stake_of(finding: Finding, player: str = "", write: WriteMoney = money_in_prose) -> Stake:
+    """Return the money of a finding, its amount apart from the words; the rest as for ``money_at_stake``."""
     who = player or finding.player
     if finding.difference is None:
         return Stake("", "", gettext("no amount"))
     if not finding.difference:
-        return Stake("", money(0, finding.currency), gettext("put right"))
-    text = money(abs(finding.difference), finding.currency)
+        return Stake("", write(0, finding.currency), gettext("put right"))
+    text = write(abs(finding.difference), finding.currency)
     if not finding.owed:
         return Stake("", text, gettext("owed by nobody"))
     is_to_player = finding.owed["by"] == "house"
@@ -302,12 +306,13 @@ def short_name(name: str, code: str) -> str:
     return name.removesuffix(f" ({code})") or code
 
 
-def value(fact: object, kind: Kind | None, currency: str) -> str | None:
+def value(fact: object, kind: Kind | None, currency: str, write: Writer = amount) -> str | None:
     """Return what a rule expected or what was recorded, as its kind is written; None if there is none.
 
-    ``kind`` is ``Rule.expected_is`` or ``Rule.recorded_is``; ``currency`` that of the session.
+    ``kind`` is ``Rule.expected_is`` or ``Rule.recorded_is``; ``currency`` that of the session; an amount is written by
+    ``write``.
     """
-    return format_fact(fact, kind, language(), currency)
+    return format_fact(fact, kind, language(), currency, write)
 
 
 def wager_status(status: str, currency: str) -> str:

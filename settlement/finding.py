@@ -14,6 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from settlement.catalogue import Language, Wording, message, remedy
+from settlement.catalogue.sentences import Writer, amount
 from settlement.catalogue.words import word
 
 Fact: TypeAlias = int | str | Sequence[int | str] | None
@@ -124,9 +125,9 @@ class Finding(Struct, frozen=True, kw_only=True):
         hidden = self.facts.get("hides")
         return tuple(map(FindingRef.read, hidden)) if isinstance(hidden, list | tuple) else ()
 
-    def message(self, language: Language) -> str:
-        """Return the finding as a sentence."""
-        sentence = message(self.rule, self._known_facts(), language, self.currency)
+    def message(self, language: Language, write: Writer = amount) -> str:
+        """Return the finding as a sentence, its amounts as ``write`` writes them."""
+        sentence = message(self.rule, self._known_facts(), language, self.currency, write)
         if (reading := self.facts.get("reading")) is not None:
             named = word("readings", reading, language)
             sentence = f"{sentence} {READ_OTHERWISE.in_language(language).format(named)}"
@@ -134,14 +135,14 @@ class Finding(Struct, frozen=True, kw_only=True):
             return sentence
         return f"{sentence} {PUT_RIGHT.in_language(language).format(self.put_right_by)}"
 
-    def remedy(self, language: Language, names: Mapping[str, str] = NO_NAMES) -> str:
-        """Return what to do about it, as a sentence.
+    def remedy(self, language: Language, names: Mapping[str, str] = NO_NAMES, write: Writer = amount) -> str:
+        """Return what to do about it, as a sentence, its amounts as ``write`` writes them.
 
         ``names`` are put in the place of ids: of the "player" and of the "croupier".
         """
         owed = None if self.owed is None else (self.owed.by, self.owed.amount)
         persons: dict[str, Fact] = {"player": self.player, "croupier": self.croupier, **names}
-        return remedy(self.rule, self._known_facts() | persons, owed, language, self.currency)
+        return remedy(self.rule, self._known_facts() | persons, owed, language, self.currency, write)
 
     def put_right(self, seq: int) -> Finding:
         """Return this finding as it reads once event ``seq`` has made good what it is about: nothing is owed."""

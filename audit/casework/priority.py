@@ -40,7 +40,7 @@ from audit.models import Case as CaseRow
 from audit.models import Finding
 from audit.models.adjudication import Severity
 from audit.models.cases import State
-from audit.presentation import money as written
+from audit.presentation import money_in_prose
 from settlement.catalogue.sentences import EXPONENTS, minor_units
 
 HIGHEST = 4
@@ -229,7 +229,7 @@ def _reasons(
         return (gettext("unfair, whatever the amount"),)
     parts = [str(Severity(Severity.values[weight]).label)]
     if money == 1:
-        parts.append(gettext("%(amount)s or more") % {"amount": written(threshold, currency)})
+        parts.append(gettext("%(amount)s or more") % {"amount": money_in_prose(threshold, currency)})
     elif money == -1:
         parts.append(gettext("a small amount"))
     if is_repeated:

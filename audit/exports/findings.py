@@ -28,6 +28,7 @@ from audit.presentation import (
     finding_title,
     language,
     local,
+    money,
     money_at_stake,
     provision,
     reference,
@@ -137,7 +138,7 @@ COLUMNS: Mapping[str, FindingColumn] = MappingProxyType(
         "occurred": FindingColumn(_("occurred"), lambda finding: _at(finding.occurred_at, finding), "occurred_at"),
         "wager": FindingColumn(_("wager"), lambda finding: finding.wager, "wager"),
         "money": FindingColumn(
-            _("money"), lambda finding: money_at_stake(finding, finding.named.get("player", "")), "difference"
+            _("money"), lambda finding: money_at_stake(finding, finding.named.get("player", ""), money), "difference"
         ),
         "expected": FindingColumn(_("expected"), lambda finding: _value(finding, "expected")),
         "recorded": FindingColumn(_("recorded"), lambda finding: _value(finding, "recorded")),

@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from audit.charts import Bar, draw_waterfall
-from audit.presentation import finding_title, money_in_prose, signed_money
+from audit.presentation import WriteMoney, finding_title, money_in_prose, signed_money
 from audit.reconciliation import wording
 from audit.reconciliation.checks import SEVERITIES
 from audit.reconciliation.columns import Row
@@ -103,23 +103,51 @@ def counted_row(content: Row, column: str) -> dict[str, Any] | None:
     return {column: _("Counted tables"), **{figure: counted.total(figure) for figure in figures}}
 
 
+def of_session(content: Row, session: Row) -> dict[str, Any]:
+    """Return the content of a night as if one of its sessions alone had been played: its bridge, its errors."""
+    lines = [
+        {**line, "rows": [row for row in line["rows"] if row["stream"] == session["stream"]]}
+        for line in content["lines"]
+    ]
+    return {**content, "tables": [{**session, "name": session["table"]}], "sessions": [session], "lines": lines}
+
+
 # Who won what
 
 
-def sentence(content: Row) -> list[Phrase]:
-    """Return who won what at the counted tables, what belongs to players, and what is not counted."""
-    sentences = [_of_win(content), _of_errors(content), _of_missing(content)]
+def sentence(content: Row, write: WriteMoney = money_in_prose) -> list[Phrase]:
+    """Return who won what at the counted tables, what belongs to players, and what is not counted.
+
+    ``write`` is how its amounts are written: as in prose, or to the cent, as a paper has them.
+    """
+    sentences = [_of_win(content, write), _of_errors(content, write), _of_missing(content, write)]
     phrases: list[Phrase] = []
     for each in filter(None, sentences):
         phrases += [*([Phrase(" ")] if phrases else []), *each]
     return phrases
 
 
+def session_sentence(content: Row) -> list[Phrase]:
+    """Return who won what in a session, and what of it belongs to players. ``content`` is of ``of_session``."""
+    won, errors = counted_of(content).total("W_acct"), _of_errors(content, money_in_prose)
+    if won is None:
+        phrases = _phrases(
+            _("Not counted: %(expected)s by what was recorded."),
+            expected=Phrase(_expected(counted_of(content).missing, content["currency"], money_in_prose)),
+        )
+    else:
+        says = (
+            _("The house won %(won)s in this session.") if won >= 0 else _("The players won %(won)s in this session.")
+        )
+        phrases = _phrases(says, won=Phrase(money_in_prose(abs(won), content["currency"]), "strong"))
+    return [*phrases, *([Phrase(" "), *errors] if errors else [])]
+
+
 def plain(phrases: Sequence[Phrase]) -> str:
     return "".join(phrase.text for phrase in phrases)
 
 
-def _of_win(content: Row) -> list[Phrase]:
+def _of_win(content: Row, write: WriteMoney) -> list[Phrase]:
     counted = counted_of(content)
     won, number = counted.total("W_acct"), len(counted.tables)
     if not content["tables"]:
@@ -141,13 +169,13 @@ def _of_win(content: Row) -> list[Phrase]:
     tables = number + len(counted.missing)
     return _phrases(
         says,
-        won=Phrase(wording.money(abs(won), content["currency"]), "strong"),
+        won=Phrase(write(abs(won), content["currency"]), "strong"),
         number=Phrase(str(number)),
         tables=Phrase(str(tables)),
     )
 
 
-def _of_errors(content: Row) -> list[Phrase]:
+def _of_errors(content: Row, write: WriteMoney) -> list[Phrase]:
     kept, paid = errors_of(content)
     if not kept and not paid:
         return []
@@ -160,12 +188,12 @@ def _of_errors(content: Row) -> list[Phrase]:
     currency = content["currency"]
     return _phrases(
         says,
-        kept=Phrase(wording.money(kept, currency), "player"),
-        paid=Phrase(wording.money(paid, currency), "house"),
+        kept=Phrase(write(kept, currency), "player"),
+        paid=Phrase(write(paid, currency), "house"),
     )
 
 
-def _of_missing(content: Row) -> list[Phrase]:
+def _of_missing(content: Row, write: WriteMoney) -> list[Phrase]:
     missing = counted_of(content).missing
     if not missing:
         return []
@@ -175,7 +203,7 @@ def _of_missing(content: Row) -> list[Phrase]:
         len(missing),
     )
     return _phrases(
-        says, names=Phrase(_names(missing)), expected=Phrase(_expected(missing, content["currency"], wording.money))
+        says, names=Phrase(_names(missing)), expected=Phrase(_expected(missing, content["currency"], write))
     )
 
 
@@ -196,10 +224,10 @@ def _names(tables: Sequence[Row]) -> str:
     return ", ".join(table["name"] for table in tables)
 
 
-def _expected(tables: Sequence[Row], currency: str, written: Any) -> str:
+def _expected(tables: Sequence[Row], currency: str, write: WriteMoney) -> str:
     """Return what tables without a count should have won or lost, by what was recorded."""
     recorded = sum(table["W_rec"] for table in tables)
-    amount = written(abs(recorded), currency)
+    amount = write(abs(recorded), currency)
     says = _("a win of %(amount)s is expected") if recorded >= 0 else _("a loss of %(amount)s is expected")
     return says % {"amount": amount}
 

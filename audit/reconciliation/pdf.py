@@ -21,7 +21,7 @@ from audit.felt import draw, playback_of, standalone
 from audit.felt.frames import range_around
 from audit.models import NightReport
 from audit.models.nights import NightState
-from audit.presentation import MISSING, date_time, finding_title, labelled, night_of, officer_name
+from audit.presentation import MISSING, date_time, finding_title, labelled, money, night_of, officer_name
 from audit.reconciliation import director
 from audit.reconciliation.columns import Column
 from audit.reconciliation.presentation import (
@@ -73,7 +73,7 @@ def _data(report: NightReport, language: Language, *, with_names: bool = False) 
             "version": report.version,
             "state": NightState(report.state).label,
         },
-        "sentence": [{"text": each.text, "tone": each.tone} for each in director.sentence(content)],
+        "sentence": [{"text": each.text, "tone": each.tone} for each in director.sentence(content, money)],
         "waterfall": for_print(director.waterfall(content)),
         "listings": [_listing(each) for each in director.listings(content)],
         "tables": _part(TABLES, content),
@@ -82,7 +82,7 @@ def _data(report: NightReport, language: Language, *, with_names: bool = False) 
         "tree_size": str(report.tree_size),
         "root": report.tree_root or MISSING,
         "digest": report.digest,
-        "notice": waiting_note(content),
+        "notice": waiting_note(content, money),
         "parts": [part for part in (_part(section, content) for section in DETAILS) if part is not None],
         "signatures": _signatures(report),
         "felt": _felt(report, content, language),

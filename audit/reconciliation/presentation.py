@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy as _
 from audit.exports import sheets
 from audit.models import NightReport, SignoffException
 from audit.persons.directory import Directory, players, staff
-from audit.presentation import officer_name, signed_money
+from audit.presentation import WriteMoney, money_in_prose, officer_name, signed_money
 from audit.reconciliation import wording
 from audit.reconciliation.columns import Column, Row, money_columns, sheet_of
 from audit.reconciliation.content import (
@@ -418,8 +418,11 @@ PAPER = (
 """The sections of the PDF, in order."""
 
 
-def waiting_note(content: Row) -> str:
-    """Return what a report says of corrections that wait: how many, and what they would change; "" if none does."""
+def waiting_note(content: Row, write: WriteMoney = money_in_prose) -> str:
+    """Return what a report says of corrections that wait: how many, and what they would change; "" if none does.
+
+    ``write`` is how its amounts are written: as in prose, or to the cent, as a paper has them.
+    """
     rows, currency = content.get("waiting", []), content["currency"]
     if not rows:
         return ""
@@ -428,7 +431,7 @@ def waiting_note(content: Row) -> str:
     for key in ("W_rec", "W_adj", "W_acct"):
         gained = sum(row[key] for row in rows)
         if gained:
-            changes.append(f"{wording.FIGURES[key]} {signed_money(gained, currency)}")
+            changes.append(f"{wording.FIGURES[key]} {signed_money(gained, currency, write)}")
     says = ngettext(
         "%(number)d correction waits for two officers. The figures leave it out; with it: %(changes)s.",
         "%(number)d corrections wait for two officers. The figures leave them out; with them: %(changes)s.",

@@ -276,14 +276,16 @@ def game(code: str) -> str:
     return titles[code].in_language(language()) if code in titles else code
 
 
-def compared(row: Mapping[str, Any], key: str, currency: str) -> str:
+def compared(
+    row: Mapping[str, Any], key: str, currency: str, write: presentation.WriteMoney = presentation.money
+) -> str:
     """Return ``expected`` or ``found`` of a line's row, "" where there is nothing to compare."""
     value = row[key]
     if value is None:
         return str(NOT_COUNTED) if key == "found" and row["kind"] == "money" else ""
     match row["kind"]:
         case "money":
-            return money(value, currency)
+            return write(value, currency)
         case "share":
             return share(value)
         case "number":
@@ -324,14 +326,14 @@ def families(names: Iterable[str]) -> str:
     return ", ".join(str(presentation.FAMILY_NAMES.get(name, name)) for name in names)
 
 
-def note(row: Mapping[str, Any], currency: str) -> str:
+def note(row: Mapping[str, Any], currency: str, write: presentation.WriteMoney = presentation.money) -> str:
     """Return the note of a line's row, "" where it has none."""
     template = NOTES.get(row["note"])
     if template is None:
         return ""
     facts = dict(row["facts"])
     for name in _MONEY_FACTS.get(row["note"], ()):
-        facts[name] = money(facts[name], currency)
+        facts[name] = write(facts[name], currency)
     for name in ("low", "high"):
         if name in facts:
             facts[name] = share(facts[name])

@@ -13,10 +13,10 @@ register = template.Library()
 
 
 @register.inclusion_tag("admin/audit/sign_in/proof_fields.html", takes_context=True)
-def proof_fields(context: Any, form: str) -> dict[str, Any]:
-    """Show the fields if the officer's proof is stale. ``form`` distinguishes the forms of a page."""
+def proof_fields(context: Any, form: str, *, is_signature: bool = False) -> dict[str, Any]:
+    """Show the fields if the officer's proof is stale; of a signature, always. ``form`` tells those of a page apart."""
     request = context["request"]
-    is_needed = not proof.is_fresh(request)
+    is_needed = proof.is_due(request, is_signature=is_signature)
     return {
         "form": form,
         "is_needed": is_needed,

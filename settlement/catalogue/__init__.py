@@ -11,6 +11,7 @@ from settlement import registries
 from settlement.catalogue import changes, coups, every_game, payouts, persons, questions, record, sentences, stream
 from settlement.catalogue.remedies import REMEDIES
 from settlement.catalogue.rule import WAGER, WITHDRAWAL, Equipment, Language, Rule, Severity, Wording
+from settlement.catalogue.sentences import Writer
 from settlement.catalogue.words import BET_LABELS, BET_WORDS
 
 __all__ = [
@@ -71,11 +72,20 @@ def add_rules(
         assert _rules[name].everywhere is not None, f"{name} is of single rulesets: its provisions name them"
 
 
-def message(rule: str, facts: Mapping[str, Any], language: Language, currency: str) -> str:
+def message(
+    rule: str, facts: Mapping[str, Any], language: Language, currency: str, write: Writer = sentences.amount
+) -> str:
     """Return the message of a finding: see ``sentences.message``."""
-    return sentences.message(RULES[rule], facts, language, currency)
+    return sentences.message(RULES[rule], facts, language, currency, write)
 
 
-def remedy(rule: str, facts: Mapping[str, Any], owed: tuple[str, int] | None, language: Language, currency: str) -> str:
+def remedy(
+    rule: str,
+    facts: Mapping[str, Any],
+    owed: tuple[str, int] | None,
+    language: Language,
+    currency: str,
+    write: Writer = sentences.amount,
+) -> str:
     """Return what to do about a finding: see ``sentences.remedy``."""
-    return sentences.remedy(RULES[rule], facts, owed, language, currency)
+    return sentences.remedy(RULES[rule], facts, owed, language, currency, write)

@@ -10,9 +10,9 @@ value, is shown as it is; a missing one as “—”.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
-from typing import Any
+from typing import Any, TypeAlias
 
 from settlement.catalogue.remedies import PAY, PAY_UNKNOWN, RECOVER, RECOVER_UNKNOWN, REMEDIES
 from settlement.catalogue.rule import STANDARD_FACTS, Kind, Language, Rule
@@ -91,6 +91,19 @@ def amount(minor: int, currency: str, language: Language) -> str:
     return f"{minus}{sign}{gap}{digits}"
 
 
+def amount_in_prose(minor: int, currency: str, language: Language) -> str:
+    """Return an amount as ``amount`` does, without decimals where they are all zeros: “€864”."""
+    text, digits_after = amount(minor, currency, language), exponent(currency)
+    if not digits_after or minor % 10**digits_after:
+        return text
+    # By its own mark: in three decimals, the zeros of a thousand look like them.
+    return text.replace(("," if language == "fr" else ".") + "0" * digits_after, "")
+
+
+Writer: TypeAlias = Callable[[int, str, Language], str]
+"""How an amount of money is written: ``amount``, or ``amount_in_prose``."""
+
+
 def multiple(text: str, language: Language) -> str:
     """Return how many times a stake has become as its language writes numbers: “3,696”, « 3 696 ».
 
@@ -99,45 +112,50 @@ def multiple(text: str, language: Language) -> str:
     return text if language == "fr" else text.replace(_NARROW, ",")
 
 
-def message(rule: Rule, facts: Mapping[str, Any], language: Language, currency: str) -> str:
+def message(rule: Rule, facts: Mapping[str, Any], language: Language, currency: str, write: Writer = amount) -> str:
     """Return what an officer reads of a finding of ``rule``.
 
     ``facts`` holds the finding's ``expected`` and ``recorded``, the standard facts and those the rule declares; any of
     them may be missing or None. ``currency`` is the ISO 4217 code of the session, "" if it is not known.
     """
-    values = _values(rule, facts, language, currency)
+    values = _values(rule, facts, language, currency, write)
     return fill(agree(rule.message.in_language(language), facts, language), values, language)
 
 
 def remedy(
-    rule: Rule, facts: Mapping[str, Any], owed: tuple[str, int] | None, language: Language, currency: str
+    rule: Rule,
+    facts: Mapping[str, Any],
+    owed: tuple[str, int] | None,
+    language: Language,
+    currency: str,
+    write: Writer = amount,
 ) -> str:
     """Return what to do about a finding of ``rule``, with the ids of the persons concerned.
 
     ``facts`` are those of ``message``, and ``player`` and ``croupier``. ``owed`` is by whom, "house" or "player", and
     how much, in minor units; None if nothing is.
     """
-    values = _values(rule, facts, language, currency)
+    values = _values(rule, facts, language, currency, write)
     if croupier := facts.get("croupier"):
         values["croupier"] = str(croupier)
     wording = rule.remedy or REMEDIES[rule.name]
     if owed is not None:
         by, minor = owed
-        values["owed"] = amount(minor, currency, language)
+        values["owed"] = write(minor, currency, language)
         known, unknown = (PAY, PAY_UNKNOWN) if by == "house" else (RECOVER, RECOVER_UNKNOWN)
         wording = known if "player" in values else unknown
     return fill(agree(wording.in_language(language), facts, language), values, language)
 
 
-def _values(rule: Rule, facts: Mapping[str, Any], language: Language, currency: str) -> dict[str, str]:
+def _values(rule: Rule, facts: Mapping[str, Any], language: Language, currency: str, write: Writer) -> dict[str, str]:
     values = {
-        name: _format(facts[name], kind, language, currency)
+        name: _format(facts[name], kind, language, currency, write)
         for name, kind in _kinds(rule).items()
         if _is_known(facts.get(name))
     }
     if rule.expected_is == rule.recorded_is == "instant" and {"expected", "recorded"} <= values.keys():
         values |= _with_days(str(facts["expected"]), str(facts["recorded"]), values, language)
-    return values | _derived(facts, values, language, currency)
+    return values | _derived(facts, values, language, currency, write)
 
 
 def _with_days(expected: str, recorded: str, values: Mapping[str, str], language: Language) -> dict[str, str]:
@@ -156,19 +174,19 @@ def _kinds(rule: Rule) -> Mapping[str, Kind]:
     return kinds
 
 
-def format_fact(fact: Any, kind: Kind | None, language: Language, currency: str) -> str | None:
+def format_fact(fact: Any, kind: Kind | None, language: Language, currency: str, write: Writer = amount) -> str | None:
     """Return a finding's ``expected`` or ``recorded`` in the format of its kind; None if there is nothing to show."""
-    return _format(fact, kind or "text", language, currency) if _is_known(fact) else None
+    return _format(fact, kind or "text", language, currency, write) if _is_known(fact) else None
 
 
 def _is_known(fact: Any) -> bool:
     return fact is not None and fact not in ("", [], ())
 
 
-def _format(fact: Any, kind: Kind, language: Language, currency: str) -> str:
+def _format(fact: Any, kind: Kind, language: Language, currency: str, write: Writer) -> str:
     match kind:
         case "money" if isinstance(fact, int):
-            return amount(fact, currency, language)
+            return write(fact, currency, language)
         case "bet":
             return BET_WORDS.get(str(fact), str(fact))
         case "odds":
@@ -209,17 +227,19 @@ def _clock(instant: str) -> str:
     return f"{clock}{_NO_BREAK}UTC" + (f"{sign.replace('-', _MINUS)}{offset}" if offset != "0" else "")
 
 
-def _derived(facts: Mapping[str, Any], values: Mapping[str, str], language: Language, currency: str) -> dict[str, str]:
+def _derived(
+    facts: Mapping[str, Any], values: Mapping[str, str], language: Language, currency: str, write: Writer
+) -> dict[str, str]:
     derived: dict[str, str] = {}
     if described := _describe(facts, values, language):
         derived["the_wager"] = described
     expected, recorded = facts.get("expected"), facts.get("recorded")
     if isinstance(expected, int) and isinstance(recorded, int):
-        derived["difference"] = amount(abs(recorded - expected), currency, language)
+        derived["difference"] = write(abs(recorded - expected), currency, language)
     readings = facts.get("readings")
     if isinstance(expected, str) and isinstance(recorded, str) and isinstance(readings, list | tuple):
         for name, text in (("expected", expected), ("recorded", recorded)):
-            derived[name] = reading_values(text, readings, language, currency)
+            derived[name] = reading_values(text, readings, language, currency, write)
     first, last = facts.get("missing_from"), facts.get("through")
     if isinstance(first, int) and isinstance(last, int):
         derived["missing_events"] = _span(first, last, language)
@@ -235,23 +255,27 @@ def _derived(facts: Mapping[str, Any], values: Mapping[str, str], language: Lang
     return derived
 
 
-def reading_values(text: str, readings: Sequence[Any], language: Language, currency: str) -> str:
+def reading_values(
+    text: str, readings: Sequence[Any], language: Language, currency: str, write: Writer = amount
+) -> str:
     """Return the value of a reading in words, an amount with its currency: “half is lost”.
 
     ``text`` has that of the only one of ``readings``, or each with its name, ``zero_rule=half, payout_unit=5``.
     """
     if len(readings) == 1:
-        return _reading_value(str(readings[0]), text, language, currency)
+        return _reading_value(str(readings[0]), text, language, currency, write)
     named = (part.partition("=") for part in text.split(", "))
     return ", ".join(
-        f"{word('readings', name, language)} {_reading_value(name, value, language, currency)}" if equals else name
+        f"{word('readings', name, language)} {_reading_value(name, value, language, currency, write)}"
+        if equals
+        else name
         for name, equals, value in named
     )
 
 
-def _reading_value(name: str, value: str, language: Language, currency: str) -> str:
+def _reading_value(name: str, value: str, language: Language, currency: str, write: Writer) -> str:
     if name in READINGS_OF_MONEY and value.isdigit():
-        return amount(int(value), currency, language)
+        return write(int(value), currency, language)
     return word("reading_value", value, language)
 
 

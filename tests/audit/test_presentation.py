@@ -11,6 +11,7 @@ from django.utils import timezone, translation
 
 from audit import presentation
 from audit.models import Casino, Officer
+from settlement.catalogue.sentences import amount_in_prose
 from settlement.law import ART_54, LAW_TEXTS, S_95_17
 from settlement.provisions import PROVISIONS
 
@@ -89,6 +90,7 @@ def test_in_prose_only_decimals_that_are_all_zeros_are_left_out(
 
 def test_a_value_is_written_as_its_kind() -> None:
     assert presentation.value(700, "money", "EUR") == "€7.00"
+    assert presentation.value(700, "money", "EUR", amount_in_prose) == "€7"
     assert presentation.value([5, 3], "faces", "EUR") == "5-3"
     assert presentation.value(None, "money", "EUR") is None
     assert presentation.wager_status("no such status", "EUR") == "no such status"

@@ -139,7 +139,8 @@ def test_a_case_is_taken_proposed_and_approved_with_six_clicks(night: PlayedNigh
     other.click(other.page.get_by_role("link", name=re.compile("To approve")).first)
     finding = night.standing.get(case=case, seq=case.seq, rule=case.rule, wager=case.wager)
     other.click(other.page.locator(f".proposals a[href*='/closing/{finding.pk}/']"))
-    other.click(other.page.get_by_role("button", name="Approve closing"))
+    other.type(other.page.get_by_label("Your password"), PASSWORD)
+    other.click(other.page.get_by_role("button", name="Approve and close"))
     case.refresh_from_db()
     assert (case.state, case.approved_by) == ("closed", second)
     assert own.clicks + other.clicks <= 6
@@ -161,6 +162,7 @@ def test_a_night_is_signed_with_three_clicks(transactional_db: None, hand: Calla
     night = PlayedNight(is_orderly=True)
     own = hand(night.officer(Role.DIRECTOR, "director"))
     own.click(own.page.locator(f".nights a[href*='/{night.report.pk}/']"))
+    own.type(own.page.get_by_label("Your password"), PASSWORD)
     own.click(own.page.get_by_role("button", name=re.compile("Sign as reviewed")))
     report = NightReport.objects.get(pk=night.report.pk)
     assert report.reviewed_by == Officer.objects.get(username__startswith="director")

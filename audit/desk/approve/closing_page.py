@@ -8,7 +8,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -18,19 +18,22 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
+from audit.casework import actions
+from audit.casework.state_machine import TRANSITIONS
 from audit.corrections.waiting import waiting_in
 from audit.desk import parts
 from audit.desk.approve import waiting
 from audit.desk.approve.neighbours import closing_address, neighbours_of
 from audit.desk.approve.note import Note
 from audit.desk.audited_admin import record_entry
-from audit.desk.findings.casework import case_context
+from audit.desk.findings.casework import DECISIONS, MESSAGES, case_context
 from audit.desk.findings.page import finding_context
 from audit.desk.findings.queues import OPEN
 from audit.desk.findings.shown_findings import in_full
 from audit.desk.names import sees_names
 from audit.desk.prepared import planned
-from audit.desk.scoped_admin import demands, scope_of
+from audit.desk.scoped_admin import demands, officer_of, scope_of
+from audit.desk.sign_in.proof import ask_for_proof
 from audit.event_store import read
 from audit.models import Case, Finding, FindingStatus
 from audit.models.adjudication import Severity
@@ -49,7 +52,12 @@ MEANINGS: Mapping[str, Promise] = MappingProxyType(
 
 @demands(Capability.APPROVE_CASES)
 def closing_view(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a proposed closing to an officer who may decide about it; decided since, or their own, it is the finding."""
+    """Show a proposed closing to an officer who may decide about it; decided since, or their own, it is the finding.
+
+    POST decides, as the field ``decision`` says, with the password of the officer.
+    """
+    if request.method == "POST":
+        return _decide(request, pk)
     finding = in_full(pk) if waiting.closings(request).filter(pk=pk).exists() else None
     if finding is None or finding.case is None:
         if scope_of(request, Capability.APPROVE_CASES).rows(Finding.objects.filter(pk=pk)).exists():
@@ -76,6 +84,23 @@ def closing_view(request: HttpRequest, pk: int) -> HttpResponse:
         "evidence": _evidence(shown),
     }
     return TemplateResponse(request, "admin/audit/approve/closing.html", context)
+
+
+def _decide(request: HttpRequest, pk: int) -> HttpResponse:
+    """Approve a closing or send it back in the name of the requesting officer, and show the finding."""
+    name, rows = request.POST.get("decision", ""), Finding.objects.exclude(case=None).filter(pk=pk)
+    case_id = scope_of(request, Capability.APPROVE_CASES).rows(rows).values_list("case", flat=True).first()
+    if case_id is None or name not in DECISIONS:
+        raise Http404
+    if (page := ask_for_proof(request, is_signature=True)) is not None:
+        return page
+    try:
+        actions.perform(case_id, officer_of(request), name, reason=request.POST.get("reason", ""))
+    except actions.ActionRefused as error:
+        messages.error(request, str(error))
+        return redirect("admin:approve_closing", pk)
+    messages.success(request, str(MESSAGES[TRANSITIONS[name].event]))
+    return redirect("admin:audit_finding_change", pk)
 
 
 def _proposal(finding: Finding, case: Case, shown: Mapping[str, Any], casework: Mapping[str, Any]) -> Iterator[Note]:

@@ -20,7 +20,7 @@ from audit.desk.tables.moment import Moment, moments_of
 from audit.models import Complaint, GamingTable, LoggedStream
 from audit.models.complaints import Answer, Came
 from audit.persons.choosing import choice_of
-from audit.presentation import labelled, money, person
+from audit.presentation import labelled, money_in_prose, person
 from settlement.catalogue.sentences import exponent
 
 MAX_SEQ = 2**53
@@ -166,7 +166,11 @@ def comparison(complaint: Complaint, amount: int | None, paid: int | None) -> st
         return ""
     currency = complaint.stream.currency
     difference = payment.amount - (amount or 0)
-    texts = {"seq": paid, "paid": money(payment.amount, currency), "difference": money(abs(difference), currency)}
+    texts = {
+        "seq": paid,
+        "paid": money_in_prose(payment.amount, currency),
+        "difference": money_in_prose(abs(difference), currency),
+    }
     if difference == 0:
         sentences = [_("Event %(seq)s pays exactly this.") % texts]
     elif difference < 0:

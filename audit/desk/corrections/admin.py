@@ -26,7 +26,7 @@ from audit.desk.corrections.page import correction_context
 from audit.desk.names import sees_names
 from audit.desk.scoped_admin import RecordAdmin, demands, officer_of
 from audit.desk.sessions import table_name
-from audit.desk.sign_in.proof import fresh_proof
+from audit.desk.sign_in.proof import signature
 from audit.models import CORRECTION_RULES, Correction, CorrectionDecision, CorrectionState, Verdict
 from audit.presentation import finding_title
 from audit.task_queue import REPLAY_STREAM, send_soon
@@ -87,7 +87,7 @@ class CorrectionAdmin(RecordAdmin[Correction]):
 
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view(self.decide_view)
-        return [path("<int:pk>/decide/<slug:decision>/", view, name="audit_correction_decide"), *super().get_urls()]
+        return [path("<int:pk>/decide/", view, name="audit_correction_decide"), *super().get_urls()]
 
     @admin.display(description=gettext_lazy("What is corrected"))
     def what(self, finding: Correction) -> str:
@@ -138,15 +138,15 @@ class CorrectionAdmin(RecordAdmin[Correction]):
         return TemplateResponse(request, "admin/audit/corrections/correction.html", context)
 
     @demands(Capability.WORK_CASES, Capability.APPROVE_CASES)
-    @fresh_proof
-    def decide_view(self, request: HttpRequest, pk: int, decision: str) -> HttpResponse:
-        """Countersign or refuse a correction, by POST, and return to its page."""
+    @signature
+    def decide_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Countersign or refuse a correction, as the field ``decision`` says, by POST, and return to its page."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         finding = self.row_or_404(request, pk, Capability.WORK_CASES, Capability.APPROVE_CASES)
         actor, reason = officer_of(request), request.POST.get("reason", "")
         try:
-            match decision:
+            match request.POST.get("decision"):
                 case "countersign":
                     decided = decisions.countersign(actor, finding.stream, finding.seq, reason=reason)
                     if decided.number > 1:

@@ -38,6 +38,7 @@ from audit.presentation import (
 from settlement import Event
 from settlement import Finding as FoundFinding
 from settlement.catalogue import BET_LABELS, RULES
+from settlement.catalogue.sentences import amount_in_prose
 from settlement.codec import decode_one_stored
 from settlement.corrections import fitting, target_of
 
@@ -69,7 +70,7 @@ def correction_context(
         "reference": reference(finding),
         "state": state_of(decisions),
         "decisions": decisions,
-        "message": f"{value.message(language())} {decided_in_words(finding, decisions)}".strip(),
+        "message": f"{value.message(language(), amount_in_prose)} {decided_in_words(finding, decisions)}".strip(),
         "explanation": rule.explanation.in_language(language()),
         "no_clause": rule.reason.in_language(language()) if rule.reason else "",
         "target": _described(target, finding, directory),
@@ -168,7 +169,7 @@ def _change(both: BothReadings, currency: str) -> Change | None:
     terms = (
         Term(gettext("Without it"), _won(wins[0], currency)),
         Term(gettext("With it"), _won(wins[1], currency)),
-        Term(label, money(abs(gained), currency), "bank" if gained > 0 else "player"),
+        Term(label, amount, "bank" if gained > 0 else "player"),
     )
     return Change(title % {"amount": amount}, terms)
 
@@ -176,7 +177,7 @@ def _change(both: BothReadings, currency: str) -> Change | None:
 def _won(minor: int, currency: str) -> str:
     """Return who wins what, in words instead of a sign. ``minor`` is more than zero for the house."""
     words = gettext("%(amount)s for the house") if minor >= 0 else gettext("%(amount)s for players")
-    return words % {"amount": money(abs(minor), currency)}
+    return words % {"amount": money_in_prose(abs(minor), currency)}
 
 
 def _side(wager: DifferingWager, which: str) -> WagerReading | None:
@@ -220,5 +221,5 @@ def _title(finding: FoundFinding) -> dict[str, Any]:
         "severity": finding.severity,
         "seq": finding.seq,
         "wager": finding.wager or "",
-        "message": finding.message(language()),
+        "message": finding.message(language(), amount_in_prose),
     }

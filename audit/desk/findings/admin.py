@@ -67,6 +67,7 @@ from audit.models import Casino, Finding
 from audit.models.jobs import JobKind
 from audit.presentation import finding_title, language
 from audit.transparency.proofs import NotSealed
+from settlement.catalogue.sentences import amount_in_prose
 
 MAX_ROWS_AT_ONCE = 2_000
 """Rows of an export that is made within the request. A larger one becomes a background job."""
@@ -270,7 +271,7 @@ class FindingAdmin(CaseworkAdmin):
             **self.admin_site.each_context(request),
             **where_words(error),
             "finding": finding,
-            "message": finding.as_value().message(language()),
+            "message": finding.as_value().message(language(), amount_in_prose),
             "casework": casework,
             "neighbours": neighbours_of(request, self, finding),
             "opts": self.opts,

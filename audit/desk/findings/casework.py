@@ -196,7 +196,7 @@ class CaseworkAdmin(RecordAdmin[Finding]):
         if (name == PAYS and not is_payable(finding)) or TRANSITIONS[name].event in patterns.JOINED:
             raise Http404  # a pattern is opened on the page of its croupier, of all its cases at once
         decides = TRANSITIONS[name].capability is Capability.APPROVE_CASES
-        if decides and (page := ask_for_proof(request)) is not None:
+        if decides and (page := ask_for_proof(request, is_signature=name in DECISIONS)) is not None:
             return page
         file = self._payment_order(request, finding) if name == PAYS else None
         shown = _shown_moment(request, finding) if name == "ask_video" else None
@@ -368,6 +368,9 @@ def _late_words(case: Case) -> dict[str, Any] | None:
 
 
 ID = re.compile(r"[0-9]{1,18}")
+
+DECISIONS = ("approve", "send_back")
+"""The transitions by which a second officer decides about a proposed closing: each is signed."""
 
 PAYS = "order_payment"
 """The transition that answers with a file."""

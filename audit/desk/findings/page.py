@@ -53,6 +53,7 @@ from settlement import Event
 from settlement.catalogue import BET_LABELS, RULES
 from settlement.catalogue.questions import QUESTIONS
 from settlement.catalogue.rule import Rule
+from settlement.catalogue.sentences import amount_in_prose
 from settlement.codec import decode_one_stored
 from settlement.provisions import deciding_first, wager_provision
 from settlement.state import Wager
@@ -116,8 +117,8 @@ def finding_context(finding: Finding, *, with_names: bool = False) -> dict[str, 
         "people": _people(finding, directory),
         "croupier": short_name(names_of(finding, directory).get("croupier", ""), finding.croupier),
         "player": player,
-        "message": value_with_names.message(language()),
-        "remedy": value_with_names.remedy(language(), names_of(finding, directory)),
+        "message": value_with_names.message(language(), amount_in_prose),
+        "remedy": value_with_names.remedy(language(), names_of(finding, directory), amount_in_prose),
         "incident": incident,
         "consequences": [other for other in incident if not other["is_cause"]],
         "is_head": finding.case is not None and _is_head(finding),

@@ -298,7 +298,7 @@ def _lines(rows: Sequence[Finding], summed: Summed) -> list[Row]:
     alike = _alike([each for each in rows if each.pk not in patterns])
     lines = []
     for finding in rows:
-        pattern, stake = patterns.get(finding.pk), stake_of(finding, _player(finding))
+        pattern, stake = patterns.get(finding.pk), stake_of(finding, _player(finding), money)
         folded = Folded()
         if pattern is not None:
             folded = Folded(pattern.members[1:], pattern.amounts.count - 1)

@@ -12,6 +12,7 @@ from django.utils.translation import gettext
 from audit.models import Finding
 from audit.presentation import Stake, finding_title, money_in_prose, value
 from settlement.catalogue import RULES
+from settlement.catalogue.sentences import amount_in_prose
 from settlement.differences import PAID
 from settlement.judging import OF_THE_WINNINGS
 
@@ -64,8 +65,8 @@ def _owes(finding: Finding, stake: Stake) -> str:
 
 def _terms(finding: Finding, stake: Stake) -> tuple[tuple[Term, ...], bool]:
     rule, currency = RULES[finding.rule], finding.currency
-    expected = value(finding.expected, rule.expected_is, currency)
-    recorded = value(finding.recorded, rule.recorded_is, currency)
+    expected = value(finding.expected, rule.expected_is, currency, amount_in_prose)
+    recorded = value(finding.recorded, rule.recorded_is, currency, amount_in_prose)
     if rule.expected_is == rule.recorded_is == "money":
         of_winnings = finding.rule in OF_THE_WINNINGS
         due = gettext("Winnings due") if of_winnings else gettext("Due")

@@ -25,7 +25,7 @@ from audit.desk.names import sees_names
 from audit.desk.nights import month_page, page
 from audit.desk.nights.month_pdf import month_pdf
 from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
-from audit.desk.sign_in.proof import fresh_proof
+from audit.desk.sign_in.proof import fresh_proof, signature
 from audit.exports.pdf import PDF
 from audit.exports.sheets import CSV, XLSX, as_csv, workbook
 from audit.models import NightReport, NightRun, NightState, NightSubscriber
@@ -202,7 +202,7 @@ class NightAdmin(RecordAdmin[NightReport]):
             **self.admin_site.each_context(request),
             **page.session_page(report, session, line, after, with_names=sees_names(request, report.casino_id)),
             "opts": self.opts,
-            "title": session["stream"],
+            "title": f"{_('Table %(code)s') % {'code': session['table']}} · {night_of(report.gaming_day)}",
             "report": report,
             "equipment": equipment_of(stream_id),
         }
@@ -225,7 +225,7 @@ class NightAdmin(RecordAdmin[NightReport]):
         return TemplateResponse(request, "admin/audit/night/figure.html", context)
 
     @demands(Capability.SIGN_NIGHTS)
-    @fresh_proof
+    @signature
     def sign_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Sign a report in the name of the requesting officer."""
         if request.method != "POST":

@@ -19,7 +19,7 @@ from audit.desk import parts
 from audit.desk.nights.page import ROWS_SHOWN
 from audit.desk.nights.tables import Table, build_table
 from audit.models import NightState
-from audit.presentation import count, money_in_prose, money_in_thousands
+from audit.presentation import WriteMoney, count, money_in_prose, money_in_thousands
 from audit.presentation import day as shown_day
 from audit.reconciliation import wording
 from audit.reconciliation.columns import Column
@@ -62,7 +62,7 @@ def month_page(month: Month, *, with_names: bool = False) -> dict[str, Any]:
         "croupiers": _croupiers(month, croupier_rows(month, with_names=with_names, for_page=True)),
         "interval_heading": _interval_heading(month),
         "chance": _chance(month),
-        "sentence": _sentence(month),
+        "sentence": sentence(month),
         "weekdays": [str(WEEKDAYS[number]) for number in range(7)],
         "calendar": _calendar(month),
         "bridge": _bridge(month),
@@ -71,8 +71,8 @@ def month_page(month: Month, *, with_names: bool = False) -> dict[str, Any]:
     }
 
 
-def _sentence(month: Month) -> str:
-    """Return who won what on the counted nights, and how far their signatures are."""
+def sentence(month: Month, write: WriteMoney = money_in_prose) -> str:
+    """Return who won what on the counted nights, and how far their signatures are; a paper has it to the cent."""
     won, number = month.counted_total("W_acct"), len(month.counted)
     if not number:
         return _("No night has been counted yet.")
@@ -96,7 +96,7 @@ def _sentence(month: Month) -> str:
         "signed": signed,
         "open": len(states) - closed - signed,
     }
-    return f"{says % {'won': money_in_prose(abs(won), month.currency), 'number': number}} {of_states}"
+    return f"{says % {'won': write(abs(won), month.currency), 'number': number}} {of_states}"
 
 
 def _calendar(month: Month) -> list[dict[str, Any]]:
@@ -160,7 +160,9 @@ def _against_theory(month: Month) -> str:
         so_far.append(total)
     if not so_far:
         return ""
-    described = _("at the end of the last counted night: %(amount)s") % {"amount": money(total, month.currency)}
+    described = _("at the end of the last counted night: %(amount)s") % {
+        "amount": money_in_prose(total, month.currency)
+    }
     return draw_win_line(so_far, title=_("Win against theory, running total night by night"), description=described)
 
 

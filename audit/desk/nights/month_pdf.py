@@ -7,9 +7,10 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from audit.desk.nights.month_page import sentence
 from audit.exports.page_pdf import Chart, PagePdf, Part, Tile
 from audit.models import NightState
-from audit.presentation import day, month_of
+from audit.presentation import day, money, month_of
 from audit.reconciliation import wording
 from audit.reconciliation.month import Month
 
@@ -22,7 +23,7 @@ def month_pdf(month: Month, context: Mapping[str, Any]) -> bytes:
         note=_("Plus is for the house. Each night is a version of its report, with its digest and two signatures."),
         day=month.first,
         tiles=[Tile(str(each["label"]), each["amount"]) for each in context["bridge"]],
-        remark=" ".join(filter(None, (context["sentence"], context["chance"]))),
+        remark=" ".join(filter(None, (sentence(month, money), context["chance"]))),
         charts=[Chart(_("Win against theory, running total night by night"), context["against_theory"], is_small=True)],
         parts=[_nights(month), _tables(context), _croupiers(context), _adjustments(context)],
     ).render()

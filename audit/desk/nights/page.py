@@ -309,7 +309,7 @@ def session_page(
     An unknown ``line`` shows every wager.
     """
     currency, stream_id = report.currency, session["stream_id"]
-    figures = figures_of(session)
+    figures, alone = figures_of(session), director.of_session(report.parsed_content(), session)
     shows_unadjudicated = figures[UNADJUDICATED] or line == UNADJUDICATED
     bridge_of_play = (BRIDGE_WITH_UNADJUDICATED if shows_unadjudicated else BRIDGE)[:-1]
     if line in BANK:
@@ -331,8 +331,15 @@ def session_page(
             for key in keys
         ]
 
+    opened, closed = (session[name] and datetime.fromisoformat(session[name]) for name in ("opened_at", "closed_at"))
     return {
         "session": session,
+        "game": wording.game(session["game"]),
+        "opened": opened,
+        "closed": closed,
+        "sentence": director.session_sentence(alone),
+        "waterfall": director.waterfall(alone),
+        "bars": director.waterfall_bars(alone),
         "figures": listed((*bridge_of_play, "W_rec", "W_adj", *PLAY)),
         "bank": listed((*BANK, "W_acct", "accounting_variance")),
         "line": line if line in WORTH or line in BANK or line in FORMULAS else "",
@@ -340,6 +347,7 @@ def session_page(
         "opener": events_address(stream_id, 1),
         "closer": events_address(stream_id, session["last_seq"]),
         **detail,
+        "table": detail["table"].as_cards(),
     }
 
 

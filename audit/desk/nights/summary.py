@@ -192,7 +192,8 @@ def remark(line: Mapping[str, Any], currency: str) -> str:
     if line["verdict"] == "agrees" and len(rows) > 1:
         return ngettext("%(number)d comparison", "%(number)d comparisons", len(rows)) % {"number": len(rows)}
     if line["verdict"] == "agrees" and line["code"] == "slips":
-        return wording.compared(first, "found", currency)
+        return wording.compared(first, "found", currency, money_in_prose)
     origin = first["table"] or ""
-    says = wording.note(first, currency) or wording.compared(first, "found", currency)
+    says = wording.note(first, currency, money_in_prose)
+    says = says or wording.compared(first, "found", currency, money_in_prose)
     return labelled(origin, says) if origin else says

@@ -25,7 +25,7 @@ from audit.desk.unchanged import while_unchanged
 from audit.models import Casino, Finding, NightReport, NightState
 from audit.persons.directory import Directory, staff
 from audit.presentation import day as written_day
-from audit.presentation import money, money_in_prose
+from audit.presentation import money_in_prose
 from audit.reconciliation.findings import add_tallies
 from audit.reconciliation.night import FALSE_NAMES, INTERVAL
 from audit.reconciliation.runs import NO_CURRENCY
@@ -160,7 +160,7 @@ def _read(reports: QuerySet[NightReport], findings: QuerySet[Finding]) -> _Read:
 def _night(report: NightReport, win: int | None, most: int) -> Night:
     title = written_day(report.gaming_day, with_weekday=True)
     text = gettext("not counted") if win is None else money_in_prose(round(abs(win), -2), report.currency)
-    spoken = text if win is None else money(abs(win), report.currency)
+    spoken = text if win is None else money_in_prose(abs(win), report.currency)
     drawing = mark_safe(draw_column(win, most, title=title, description=spoken))
     is_to_sign = report.state in (NightState.PROVISIONAL, NightState.REVIEWED)
     return Night(report, title, text, drawing, is_to_sign, win is not None and win < 0)

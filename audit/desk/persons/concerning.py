@@ -34,7 +34,7 @@ from audit.ledger import listing
 from audit.models import Casino, Finding, LedgerProcess, NightReport
 from audit.models.cases import State
 from audit.persons.directory import Directory
-from audit.presentation import Stake, finding_title, local, money, reference, stake_of
+from audit.presentation import Stake, WriteMoney, finding_title, local, money, reference, stake_of
 from audit.reconciliation.month import month_after
 
 ROWS = 25
@@ -285,7 +285,7 @@ class Concerning:
                 each,
                 finding_title(each.rule),
                 reference(each),
-                stake_of(each, each.named.get("player", "")),
+                stake_of(each, each.named.get("player", ""), money),
                 of_case[each.case_id] - 1,
             )
             for each in findings
@@ -325,9 +325,9 @@ def _found(row: Mapping[str, Any]) -> Found:
     )
 
 
-def in_words(sums: Mapping[tuple[str, str], int]) -> str:
+def in_words(sums: Mapping[tuple[str, str], int], write: WriteMoney = money) -> str:
     """Return sums in each currency, "" for none."""
-    return " + ".join(money(total, currency) for (_side, currency), total in sorted(sums.items()))
+    return " + ".join(write(total, currency) for (_side, currency), total in sorted(sums.items()))
 
 
 def newest_month(casino: Casino, today: date) -> date:

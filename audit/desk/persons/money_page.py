@@ -186,7 +186,7 @@ def _stairs(casino: Casino, exchanges: list[Exchange], threshold: int | None, cu
             ticks,
             due=due,
             title=_("Chips bought, running total"),
-            description=_("in all %(amount)s") % {"amount": money(so_far, currency)},
+            description=_("in all %(amount)s") % {"amount": money_in_prose(so_far, currency)},
             outs=outs,
             amount=lambda minor: money_in_prose(minor, currency),
         )

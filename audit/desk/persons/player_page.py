@@ -92,7 +92,7 @@ def _to_pay(found: Concerning) -> dict[str, str] | None:
     if not owed:
         return None
     one = fixed("audit_finding_change", owed[0].pk) if len(owed) == 1 else ""
-    return {"amount": in_words(sums), "address": one or found.address(queue="open", owed="player")}
+    return {"amount": in_words(sums, money_in_prose), "address": one or found.address(queue="open", owed="player")}
 
 
 def sessions_of(casino: Casino, player: str, first: date, until: date) -> list[tuple[int, OfPlayer]]:
@@ -211,7 +211,7 @@ def luck_chart(play: Play, currency: str) -> SafeString:
     if not wide:
         return SafeString("")
     luck = round(play.luck)
-    texts = {"luck": signed_money(luck, currency), "wide": money(wide, currency)}
+    texts = {"luck": signed_money(luck, currency, money_in_prose), "wide": money_in_prose(wide, currency)}
     described = _("luck %(luck)s; 19 in 20 such results lie within %(wide)s of 0") % texts
     end = {"amount": money_in_prose(wide, currency)}
     chart = draw_luck(

@@ -25,7 +25,7 @@ from audit.desk.rules.captions import caption
 from audit.desk.tables.event_sentences import sentence
 from audit.presentation import finding_title, language
 from settlement import Finding, adjudicate, decode
-from settlement.catalogue.sentences import exponent
+from settlement.catalogue.sentences import amount_in_prose, exponent
 from settlement.events import Event
 from settlement.layouts import RED
 
@@ -212,7 +212,7 @@ def _reason(rule: str, example: _Example, others: Sequence[str]) -> str:
     """Return what the engine finds in the example that fires, and of the others which rule speaks in its place."""
     if example.kind == "fires":
         finding = _finding_in_example(rule)
-        return finding.message(language()) if finding is not None else ""
+        return finding.message(language(), amount_in_prose) if finding is not None else ""
     if others:
         return gettext("another rule speaks: %(rules)s") % {"rules": ", ".join(others)}
     return str(REASONS[example.kind])

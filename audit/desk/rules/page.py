@@ -31,7 +31,17 @@ from audit.models import Finding, RegisterEntry
 from audit.models.adjudication import Severity
 from audit.models.cases import Outcome
 from audit.persons.directory import Directory, PersonId, players, staff
-from audit.presentation import FAMILY_NAMES, duration, finding_title, language, month_of, provision, reference, stake_of
+from audit.presentation import (
+    FAMILY_NAMES,
+    duration,
+    finding_title,
+    language,
+    money,
+    month_of,
+    provision,
+    reference,
+    stake_of,
+)
 from audit.register.currency import currency_of
 from audit.register.readings import KINDS, written
 from settlement.catalogue import RULES, Rule
@@ -181,7 +191,7 @@ def _with_bars(rows: Sequence[tuple[Any, ...]]) -> list[dict[str, Any]]:
 
 
 def _last(finding: Finding, names: Directory) -> Last:
-    stake = stake_of(finding, finding.player and names.player(finding.player))
+    stake = stake_of(finding, finding.player and names.player(finding.player), money)
     state = parts.state_pie(finding.case) if finding.case is not None else SafeString("")
     is_mistaken = finding.case is not None and finding.case.outcome == Outcome.MISTAKEN and bool(finding.case.closed_at)
     return Last(

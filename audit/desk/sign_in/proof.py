@@ -1,8 +1,12 @@
 """Asking again: what decides something for good needs a password, and a second factor, given minutes ago.
 
-A session is a browser that somebody may have left open. So the views that approve, close and sign are decorated with
+A session is a browser that somebody may have left open. So the views that change accounts and keys are decorated with
 ``fresh_proof``. Their forms show the fields with ``{% proof_fields %}`` once the proof is stale; a form that was
 loaded earlier, and sent without them, is answered by a page that asks and sends the same form again.
+
+What an officer signs, a night, the closing of a case, a correction, is decorated with ``signature``: its form always
+has the fields, and the password is given with the act, however fresh the last proof is. Who was let in by the provider
+of single sign-on has no password here: there the proof of the last minutes, given at the provider, is the signature.
 """
 
 from __future__ import annotations
@@ -40,21 +44,29 @@ _HAS_DEVICE = "has_second_factor"
 
 def fresh_proof(view: Callable[P, HttpResponse]) -> Callable[P, HttpResponse]:
     """Decorate a view, or a method that is one: a POST reaches it with a fresh proof alone."""
+    return _guarded(view, is_signature=False)
 
+
+def signature(view: Callable[P, HttpResponse]) -> Callable[P, HttpResponse]:
+    """Decorate a view, or a method that is one: a POST reaches it with the password, and the code, that it carries."""
+    return _guarded(view, is_signature=True)
+
+
+def _guarded(view: Callable[P, HttpResponse], *, is_signature: bool) -> Callable[P, HttpResponse]:
     @wraps(view)
     def guarded(*args: P.args, **kwargs: P.kwargs) -> HttpResponse:
         request = next(each for each in args if isinstance(each, HttpRequest))
-        return ask_for_proof(request) or view(*args, **kwargs)
+        return ask_for_proof(request, is_signature=is_signature) or view(*args, **kwargs)
 
     return guarded
 
 
-def ask_for_proof(request: HttpRequest) -> HttpResponse | None:
-    """Return None for a POST with a fresh proof or one that gives it, otherwise the page that asks for it.
+def ask_for_proof(request: HttpRequest, *, is_signature: bool = False) -> HttpResponse | None:
+    """Return None for a POST with the proof that it needs or one that gives it, otherwise the page that asks for it.
 
     A wrong password or code counts as a failed sign-in.
     """
-    if request.method != "POST" or is_fresh(request):
+    if request.method != "POST" or not is_due(request, is_signature=is_signature):
         return None
     is_wrong = PASSWORD in request.POST
     if is_wrong and _prove(request):
@@ -68,11 +80,18 @@ def ask_for_proof(request: HttpRequest) -> HttpResponse | None:
         ],
         "address": request.get_full_path(),
         "is_by_provider": is_by_provider(request),
+        "is_signature": is_signature,
+        "has_second_factor": has_second_factor(request),
         "provider": settings.CABOCHON_OIDC_NAME,
     }
     response = TemplateResponse(request, "admin/audit/sign_in/proof.html", context, status=403)
     response["Cache-Control"] = "no-store"
     return response
+
+
+def is_due(request: HttpRequest, *, is_signature: bool = False) -> bool:
+    """Return whether an act needs the password, and the code, with it; a signature does wherever there is one."""
+    return (is_signature and not is_by_provider(request)) or not is_fresh(request)
 
 
 def is_fresh(request: HttpRequest) -> bool:

@@ -16,7 +16,7 @@ import msgspec
 from audit.desk.tables.limits import equipment_id
 from audit.persons.directory import NO_NAMES, PLAYER_FIELDS, STAFF_FIELDS, Directory
 from settlement.catalogue import BET_WORDS, Language
-from settlement.catalogue.sentences import amount
+from settlement.catalogue.sentences import amount_in_prose
 from settlement.catalogue.templates import fill
 from settlement.catalogue.words import word
 from settlement.events import Event, ExtensionEvent
@@ -210,7 +210,7 @@ def _named(name: str, value: Any, directory: Directory) -> str | None:
 
 def _format(name: str, value: Any, language: Language, currency: str) -> str:
     if name in AMOUNTS and isinstance(value, int):
-        return amount(value, currency, language)
+        return amount_in_prose(value, currency, language)
     if name in ("wheel", "dice_set"):
         return equipment_id(str(value))
     if name == "faces":

@@ -180,7 +180,7 @@ def _more_or_less(change: Change) -> Stake | None:
     due = missing_minor(change)
     if not due:
         return None
-    amount = {"amount": money(abs(due), change.currency)}
+    amount = {"amount": money_in_prose(abs(due), change.currency)}
     if due > 0:
         return Stake("player", "", _("%(amount)s more to the player") % amount)
     return Stake("bank", "", _("%(amount)s less to the player") % amount)

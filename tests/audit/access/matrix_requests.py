@@ -120,6 +120,9 @@ CHANGE, DELETE, ROW = ("<path:object_id>/change/", "<path:object_id>/delete/", "
 STREAMS = "api/v1/streams/<str:stream>"
 NIGHTS = "api/v1/reconciliations/<str:casino>/<str:gaming_day>"
 
+SIGNED: Form = {"proof_password": PASSWORD}
+"""What an act that is signed carries."""
+
 AT: dict[tuple[str, str, str], Builder] = {}
 """Requests about a row of a casino."""
 
@@ -186,6 +189,9 @@ one("GET", "admin/^(?P<app_label>audit)/$", "the settings", path="admin/audit/")
 one("GET", "admin/approve/")
 AT["GET", "admin/approve/closing/<int:pk>/", "where another officer proposed it"] = lambda world, site, who: Ask(
     f"/admin/approve/closing/{site.proposed.pk}/"
+)
+AT["POST", "admin/approve/closing/<int:pk>/", "approve"] = lambda world, site, who: Ask(
+    f"/admin/approve/closing/{site.proposed.pk}/", {"decision": "approve", **SIGNED}
 )
 one("GET", "admin/search/", "the palette", path="admin/search/?q=t1")
 AT["POST", "admin/state/proof/", "the file"] = lambda world, site, who: Ask(
@@ -272,8 +278,8 @@ CASES: dict[str, tuple[Callable[[Site], Any], Callable[[Site], Form]]] = {
     "propose": (lambda site: site.taken, lambda site: {"reason": "seen", "outcome": "confirmed"}),
     "withdraw": (lambda site: site.proposed, lambda site: {}),
     "answer": (lambda site: site.taken, lambda site: {"reason": "a second ball was in the wheel"}),
-    "approve": (lambda site: site.proposed, lambda site: {}),
-    "send_back": (lambda site: site.proposed, lambda site: {"reason": "which camera?"}),
+    "approve": (lambda site: site.proposed, lambda site: SIGNED),
+    "send_back": (lambda site: site.proposed, lambda site: {"reason": "which camera?", **SIGNED}),
     "ask_video": (lambda site: site.taken, lambda site: {}),
     "reopen": (lambda site: site.closed, lambda site: {"reason": "another camera"}),
     "hold": (lambda site: site.finding, lambda site: {"reason": "the prosecutor asked"}),
@@ -311,7 +317,7 @@ AT["GET", SESSION, "a session of the other casino"] = lambda world, site, who: A
 AT["GET", f"{NIGHT}<int:pk>/figure/<str:figure>/", ""] = night_page("figure/D/")
 for _what, _name in {"PDF": "en.pdf", "XLSX": "all.xlsx", "CSV": "sessions.csv", "JSON": "all.json"}.items():
     AT["GET", f"{NIGHT}<int:pk>/file/<str:name>.<str:format>", _what] = night_page(f"file/{_name}")
-posted(f"{NIGHT}<int:pk>/sign/", lambda world, site: {})
+posted(f"{NIGHT}<int:pk>/sign/", lambda world, site: SIGNED)
 posted(f"{NIGHT}<int:pk>/again/", lambda world, site: {})
 AT["POST", f"{NIGHT}<int:pk>/exception/", ""] = lambda world, site, who: Ask(
     f"/{NIGHT}{site.uncounted.pk}/exception/", {"code": "count-missing", "reason": "lost"}
@@ -529,10 +535,8 @@ for _decision in ("approve", "decline"):
 # Corrections
 
 for _decision in ("countersign", "refuse"):
-    AT["POST", f"{DESK}correction/<int:pk>/decide/<slug:decision>/", _decision] = (
-        lambda world, site, who, decision=_decision: Ask(
-            f"/{DESK}correction/{site.correction.pk}/decide/{decision}/", {"reason": "seen"}
-        )
+    AT["POST", f"{DESK}correction/<int:pk>/decide/", _decision] = lambda world, site, who, decision=_decision: Ask(
+        f"/{DESK}correction/{site.correction.pk}/decide/", {"decision": decision, "reason": "seen", **SIGNED}
     )
 
 # Complaints

@@ -25,8 +25,12 @@ from tests.audit.tables import Tenant, dice_changed_in_mid_series
 pytestmark = pytest.mark.django_db
 
 
+PASSWORD = "x"
+"""Of everybody whom ``hired`` makes."""
+
+
 def hired(tenant: Tenant, role: Role, name: str) -> Officer:
-    officer = Officer.objects.create_user(f"{name}-{tenant.code}", password="x", is_staff=True)
+    officer = Officer.objects.create_user(f"{name}-{tenant.code}", password=PASSWORD, is_staff=True)
     Membership.objects.create(officer=officer, casino=tenant.casino, role=role)
     return officer
 
@@ -72,7 +76,7 @@ def client_of(officer: Officer) -> Client:
 
 def post_transition(officer: Officer, finding: Finding, name: str, **form: str) -> int:
     address = f"/admin/audit/finding/{finding.pk}/case/{name}/"
-    return client_of(officer).post(address, form).status_code
+    return client_of(officer).post(address, {"proof_password": PASSWORD, **form}).status_code
 
 
 def test_every_finding_has_a_case_that_stays_with_it_when_it_is_found_again(desk: Desk) -> None:

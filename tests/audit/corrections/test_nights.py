@@ -60,7 +60,7 @@ def test_the_figures_are_without_what_waits_and_say_what_it_would_change(desk: C
     assert json.loads(as_json(report))["waiting"] == [row]
     assert waiting_note(report.parsed_content()) == (
         "1 correction waits for two officers. The figures leave it out; with it: "
-        "Recorded win +€2.00, Adjudicated win −€2.34."
+        "Recorded win +€2, Adjudicated win −€2.34."
     )
 
 

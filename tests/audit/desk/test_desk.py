@@ -66,8 +66,8 @@ def test_the_same_finding_reads_well_in_french(tenant: Tenant, desk: Client) -> 
     page = desk.get(page_of(finding), headers={"accept-language": "fr"}).content.decode()
     assert '<h1>Anna a reçu <em class="bank">2\N{NO-BREAK SPACE}€</em> de trop</h1>' in page
     assert "Gains dus" in page
-    assert "7,00\N{NO-BREAK SPACE}€" in page
-    assert "9,00\N{NO-BREAK SPACE}€" in page
+    assert "7\N{NO-BREAK SPACE}€" in page
+    assert "9\N{NO-BREAK SPACE}€" in page
     assert "Versé en trop au joueur" in page
     assert "Chronologie" in page
     assert "art. 55-8 D 1°" in page
@@ -111,9 +111,8 @@ def test_an_overpaid_big_8_shows_what_was_due_and_paid_once_under_the_clause_wit
     assert finding.rule == "payout-overpaid"
     answer = desk.get(page_of(finding), headers={"accept-language": "en"})
     page = answer.content.decode()
-    assert re.findall(r'<p class="v">(€[0-9.]+)</p>', page) == ["€5.00", "€7.00", "€2.00"]
-    assert "€10.00" not in page
-    assert "€12.00" not in page
+    assert re.findall(r'<p class="v">(€[0-9.]+)</p>', page) == ["€5", "€7", "€2"]
+    assert not re.search(r"€1[02]\b", page)
     assert [clause.label for clause in answer.context["clauses"]] == ["art. 55-8 A intro", "art. 55-8 A 7°"]
     assert "Les chances simples qui, toutes, se paient à égalité" in "".join(
         run.text for paragraph in answer.context["clauses"][0].paragraphs for run in paragraph.runs if run.is_marked
@@ -218,8 +217,8 @@ def test_a_corrected_entry_shows_what_was_entered_and_what_it_was_corrected_to(t
     events = reverse("admin:audit_loggedstream_events", args=(finding.stream_id,))
     for address in (page_of(finding), events):
         page = desk.get(address, headers={"accept-language": "en"}).content.decode()
-        assert "<del>Wager w2 paid: winnings €9.00, stake returned €6.00</del>" in page
-        assert "<ins>Wager w2 paid: winnings €7.00, stake returned €6.00</ins>" in page
+        assert "<del>Wager w2 paid: winnings €9, stake returned €6</del>" in page
+        assert "<ins>Wager w2 paid: winnings €7, stake returned €6</ins>" in page
         assert "corrected by event 14, approved by chef-4: misread &lt;slip&gt;" in page
     finding.refresh_from_db()
     assert finding.superseded_at is not None, "the finding from before the correction is kept, but superseded"

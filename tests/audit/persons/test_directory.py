@@ -136,14 +136,14 @@ NAMES = {PersonId(Family.PLAYER, "p1"): "Élodie Arnaud", PersonId(Family.STAFF,
         (
             "wager.placed",
             {"wager": "w1", "bet": "win", "stake": 1000, "player": "p1"},
-            "Élodie Arnaud (p1) stakes €10.00 on win — wager w1",
-            "Élodie Arnaud (p1) mise 10,00 € sur win — mise w1",
+            "Élodie Arnaud (p1) stakes €10 on win — wager w1",
+            "Élodie Arnaud (p1) mise 10 € sur win — mise w1",
         ),
         (
             "colour.assigned",
             {"colour": "rouge", "player": "p1", "value": 100},
-            "Colour rouge given to Élodie Arnaud (p1) at €1.00 a chip",
-            "Couleur « rouge » attribuée à Élodie Arnaud (p1) à 1,00 € le jeton",
+            "Colour rouge given to Élodie Arnaud (p1) at €1 a chip",
+            "Couleur « rouge » attribuée à Élodie Arnaud (p1) à 1 € le jeton",
         ),
     ],
 )
@@ -157,14 +157,14 @@ def test_a_name_stands_in_the_place_of_its_id(kind: str, data: dict[str, object]
 
 def test_an_id_at_the_beginning_of_a_sentence_keeps_its_letters() -> None:
     placed = decode(event("s", 2, "wager.placed", wager="w1", bet="win", stake=1000, player="p0412"))
-    assert sentence(placed, "en", "EUR") == "p0412 stakes €10.00 on win — wager w1"
+    assert sentence(placed, "en", "EUR") == "p0412 stakes €10 on win — wager w1"
 
 
 @pytest.mark.parametrize("name", ["{stake}", "[p]", "{player}", "(s)"])
 def test_a_name_that_looks_like_a_template_is_only_a_name(name: str) -> None:
     placed = decode(event("s", 2, "wager.placed", wager="w1", bet="win", stake=1000, player="p1"))
     shown = sentence(placed, "en", "EUR", Directory({PersonId(Family.PLAYER, "p1"): name}))
-    assert shown == f"{name} (p1) stakes €10.00 on win — wager w1"
+    assert shown == f"{name} (p1) stakes €10 on win — wager w1"
 
 
 ELIDES = re.compile(r"\b(?:de|que|le|la|se|ne|du|au|jusque|lorsque) \{(\w+)\}", re.IGNORECASE)

@@ -11,7 +11,7 @@ from django.utils import translation
 
 from audit.models import Casino, LoggedStream, NightReport, Person
 from audit.presentation import money_in_prose, money_in_thousands
-from audit.reconciliation import director, kept, sessions, win_lines
+from audit.reconciliation import director, kept, pdf, sessions, win_lines
 from audit.reconciliation.checks import SEVERITIES
 from audit.reconciliation.content import BRIDGE, figures_of
 from audit.reconciliation.presentation import load_content
@@ -61,14 +61,14 @@ def test_a_night_without_a_count_has_a_bridge_without_its_end(content: dict[str,
     [
         (
             "en",
-            "The players won {won} at 3 tables counted out of 5. The house kept €1.00 that belongs to players and paid"
-            " €4.00 too much. C2, R2 have not been counted: a win of {recorded} is expected, not included in the"
+            "The players won {won} at 3 tables counted out of 5. The house kept €1 that belongs to players and paid"
+            " €4 too much. C2, R2 have not been counted: a win of {recorded} is expected, not included in the"
             " totals.",
         ),
         (
             "fr",
-            "Les joueurs ont gagné {won} à 3 tables comptées sur 5. La banque a gardé 1,00 € dus à des joueurs et payé"
-            " 4,00 € de trop. C2, R2 ne sont pas comptées : un gain de {recorded} est attendu, hors des totaux.",
+            "Les joueurs ont gagné {won} à 3 tables comptées sur 5. La banque a gardé 1 € dus à des joueurs et payé"
+            " 4 € de trop. C2, R2 ne sont pas comptées : un gain de {recorded} est attendu, hors des totaux.",
         ),
     ],
 )
@@ -81,14 +81,40 @@ def test_the_sentence_says_who_won_what_and_what_belongs_to_players(
     with translation.override(language):
         phrases = director.sentence(content)
         amounts = {
-            "won": money(abs(won), "EUR"),
-            "recorded": money(sum(table["W_rec"] for table in counted.missing), "EUR"),
+            "won": money_in_prose(abs(won), "EUR"),
+            "recorded": money_in_prose(sum(table["W_rec"] for table in counted.missing), "EUR"),
         }
         says = director.plain(phrases)
     assert says.replace("\N{NO-BREAK SPACE}", " ") == expected.format(**amounts).replace("\N{NO-BREAK SPACE}", " ")
     assert [phrase.tone for phrase in phrases if phrase.tone] == ["strong", "player", "house"]
     assert "+" not in says
     assert "−" not in says
+
+
+def test_paper_has_its_sentence_to_the_cent(report: NightReport, content: dict[str, Any]) -> None:
+    with translation.override("en"):
+        printed = "".join(each["text"] for each in pdf._data(report, "en")["sentence"])
+        assert printed == director.plain(director.sentence(content, money))
+    assert "€1.00 that belongs to players and paid €4.00 too much" in printed
+
+
+def test_a_session_has_a_bridge_and_a_sentence_of_its_own(content: dict[str, Any]) -> None:
+    for session in content["sessions"]:
+        alone = director.of_session(content, session)
+        with translation.override("en"):
+            bars, says = director.waterfall_bars(alone), director.plain(director.session_sentence(alone))
+            recorded = money_in_prose(abs(session["W_rec"]), "EUR")
+        figures = figures_of(session)
+        assert [bar.amount for bar in bars] == [figures.get(key) for key in (*BRIDGE, "W_acct")]
+        won = session["W_acct"]
+        if won is None:
+            assert says.startswith(f"Not counted: a {'win' if session['W_rec'] >= 0 else 'loss'} of {recorded}")
+        else:
+            winner = "house" if won >= 0 else "players"
+            assert says.startswith(f"The {winner} won {money_in_prose(abs(won), 'EUR')} in this session.")
+    kept, paid = director.errors_of(content)
+    of_sessions = [director.errors_of(director.of_session(content, session)) for session in content["sessions"]]
+    assert (sum(each[0] for each in of_sessions), sum(each[1] for each in of_sessions)) == (kept, paid) == (100, 400)
 
 
 def test_what_is_open_not_counted_and_not_checked_is_listed_with_its_reason(content: dict[str, Any]) -> None:

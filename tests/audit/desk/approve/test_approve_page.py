@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import time
 from datetime import timedelta
+from typing import Any
 
 import pytest
 import time_machine
@@ -11,13 +13,15 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from django_otp.oath import totp
+from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from audit.access import accounts
 from audit.casework import actions
 from audit.corrections import decisions
-from audit.models import CaseAction, Finding, Membership, Officer, Role
+from audit.models import CaseAction, Finding, Membership, Officer, Role, SignInRefusal
 from audit.presentation import date_time, money
-from tests.audit.casework.test_actions import Desk, client_of, hired
+from tests.audit.casework.test_actions import PASSWORD, Desk, client_of, hired
 from tests.audit.corrections.corrections_desk import CORRECTION, CorrectionsDesk
 from tests.audit.tables import Tenant
 
@@ -132,6 +136,12 @@ def closing(desk: Desk) -> str:
     return f"/admin/approve/closing/{desk.findings[0].pk}/"
 
 
+def decided(desk: Desk, decision: str, **form: str) -> Any:
+    """Send the form of the page of a closing, by the third officer, who has just signed in."""
+    address, english = closing(desk), {"accept-language": "en"}
+    return client_of(desk.third).post(address, {"decision": decision, **form}, headers=english)
+
+
 def test_the_page_of_a_closing_says_what_is_proposed_by_whom_and_why_and_on_which_events() -> None:
     desk = Desk()
     desk.proposed_by(desk.second)
@@ -139,8 +149,13 @@ def test_the_page_of_a_closing_says_what_is_proposed_by_whom_and_why_and_on_whic
     assert f"{desk.second.username} proposes closing: breach confirmed" in shown
     assert "the camera shows it" in shown
     assert f'<span class="seq">{desk.findings[0].seq}</span>' in shown
-    assert f"/admin/audit/finding/{desk.findings[0].pk}/case/approve/" in shown
-    assert f"/admin/audit/finding/{desk.findings[0].pk}/case/send_back/" in shown
+    assert re.findall(r'<input type="radio" name="decision" value="(\w+)"( checked)?>', shown) == [
+        ("approve", " checked"),
+        ("send_back", ""),
+    ]
+    assert 'id="decide-proof_password"' in shown, (
+        "the password is in the box of the decision, however fresh the last is"
+    )
     assert "The finding still stands, as the record is read now" in shown
 
 
@@ -158,13 +173,72 @@ def test_the_page_of_a_closing_is_for_who_may_decide_and_leads_others_to_the_fin
 def test_a_closing_is_approved_or_sent_back_from_its_page() -> None:
     desk = Desk()
     desk.proposed_by(desk.second)
-    address = f"/admin/audit/finding/{desk.findings[0].pk}/case/"
-    client_of(desk.third).post(f"{address}send_back/", {"reason": "which camera?"})
+    assert decided(desk, "send_back", proof_password=PASSWORD).status_code == 302
+    assert desk.case.state == "second", "sending back takes a reason"
+    decided(desk, "send_back", reason="which camera?", proof_password=PASSWORD)
     assert desk.case.state == "investigating"
     actions.perform(desk.case.pk, desk.second, "propose", reason="camera 2", outcome="confirmed")
-    client_of(desk.third).post(f"{address}approve/", {"reason": "seen"})
-    assert desk.case.state == "closed"
+    decided(desk, "approve", reason="seen", proof_password=PASSWORD)
+    assert (desk.case.state, desk.case.approved_by) == ("closed", desk.third)
+    assert desk.case.actions.get(type="case.closed").reason == "seen"
     assert client_of(desk.third).get(closing(desk)).status_code == 302
+    assert decided(desk, "crown", proof_password=PASSWORD).status_code == 404
+
+
+@pytest.mark.parametrize("form", [{}, {"proof_password": ""}, {"proof_password": "wrong"}])
+@pytest.mark.parametrize("decision", ["approve", "send_back"])
+def test_nothing_is_decided_without_the_password_though_the_officer_has_just_signed_in(
+    decision: str, form: dict[str, str]
+) -> None:
+    desk = Desk()
+    desk.proposed_by(desk.second)
+    answer = decided(desk, decision, reason="which camera?", **form)
+    assert (answer.status_code, desk.case.state) == (403, "second")
+    assert "which camera?" in answer.content.decode(), "what was entered is kept"
+    assert SignInRefusal.objects.filter(refusals=1).exists() == ("proof_password" in form), "as a failed sign-in"
+
+
+def test_the_page_of_the_finding_is_no_way_around_the_password() -> None:
+    desk = Desk()
+    desk.proposed_by(desk.second)
+    for name in ("approve", "send_back"):
+        address = f"/admin/audit/finding/{desk.findings[0].pk}/case/{name}/"
+        assert client_of(desk.third).post(address, {"reason": "seen"}).status_code == 403
+    assert desk.case.state == "second"
+
+
+def test_a_closing_takes_the_code_too_of_who_has_a_second_factor() -> None:
+    desk = Desk()
+    desk.proposed_by(desk.second)
+    device = TOTPDevice.objects.create(user=desk.third, confirmed=True, name="phone")
+    assert 'id="decide-proof_code"' in page(client_of(desk.third), closing(desk))
+    wrong = decided(desk, "approve", proof_password=PASSWORD)
+    assert (wrong.status_code, desk.case.state) == (403, "second")
+    assert "A code is good for one act" in wrong.content.decode()
+    TOTPDevice.objects.update(throttling_failure_count=0, throttling_failure_timestamp=None)
+    code = f"{totp(device.bin_key):06}"
+    assert decided(desk, "approve", proof_password=PASSWORD, proof_code=code).status_code == 302
+    assert desk.case.state == "closed"
+
+
+@pytest.mark.parametrize(("proved_s_ago", "status", "state"), [(10, 302, "closed"), (360, 403, "second")])
+def test_who_was_let_in_by_the_provider_approves_by_what_was_proved_there(
+    proved_s_ago: int, status: int, state: str, settings: Any
+) -> None:
+    settings.CABOCHON_OIDC_ISSUER = "https://keys.example"
+    desk = Desk()
+    desk.proposed_by(desk.second)
+    desk.third.set_unusable_password()
+    desk.third.save()
+    client = client_of(desk.third)
+    session = client.session
+    session.update({"signed_in_by_provider": True, "proved_at": time.time() - proved_s_ago})
+    session.save()
+    shown = page(client, closing(desk))
+    assert "proof_password" not in shown
+    assert ("Sign in again with" in shown) is (status == 403)
+    assert client.post(closing(desk), {"decision": "approve"}).status_code == status
+    assert desk.case.state == state
 
 
 def test_the_page_of_a_closing_says_what_of_the_night_is_open_before_and_after() -> None:
@@ -239,7 +313,7 @@ def test_the_page_of_a_correction_says_whom_it_favours_and_leads_through_what_wa
     shown = page(client, first)
     assert "A correction would give players €2.34" in shown
     assert "€11.66 for players" in shown
-    assert "€14.00 for players" in shown
+    assert "€14 for players" in shown
     assert "1 of 2" in shown
     assert f'rel="next" data-key="j" title="j" href="{last}"' in shown
     assert f'rel="prev" data-key="k" title="k" href="{first}"' in page(client, last)

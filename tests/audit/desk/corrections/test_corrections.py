@@ -7,13 +7,16 @@ from django.test import Client
 from django.utils.html import escape
 
 from audit.adjudication.both_readings import both_readings
-from audit.models import Correction, Finding, Officer
+from audit.models import Correction, CorrectionDecision, Finding, Officer
 from audit.presentation import finding_title
 from tests.audit.corrections.corrections_desk import CORRECTION, CorrectionsDesk, finding_of, replayed
 
 pytestmark = pytest.mark.django_db
 
 LIST = "/admin/audit/correction/"
+
+SIGNED = {"proof_password": "x"}
+"""The password of every officer here, with which a decision is signed."""
 
 
 @pytest.fixture
@@ -33,7 +36,8 @@ def page_of(finding: Finding) -> str:
 
 def decide(officer: Officer, finding: Finding, decision: str, reason: str = "seen on video") -> str:
     """Send a decision and return the page that it leads to."""
-    answer = signed_in(officer).post(f"{LIST}{finding.pk}/decide/{decision}/", {"reason": reason}, follow=True)
+    form = {"decision": decision, "reason": reason, **SIGNED}
+    answer = signed_in(officer).post(f"{LIST}{finding.pk}/decide/", form, follow=True)
     assert answer.status_code == 200
     return answer.content.decode()
 
@@ -57,7 +61,7 @@ def test_two_officers_approve_in_the_browser_and_the_page_says_so(desk: Correcti
     finding = finding_of(stream_id)
     assert "Countersigned. Another officer must decide." in decide(desk.officer, finding, "countersign")
     own = signed_in(desk.officer).get(page_of(finding)).content.decode()
-    assert "/decide/countersign/" not in own
+    assert "/decide/" not in own
     assert "You have countersigned." in own
     assert "Approved. The session is being replayed with this correction." in decide(
         desk.second, finding, "countersign"
@@ -79,11 +83,25 @@ def test_one_officer_refuses_for_good(desk: CorrectionsDesk) -> None:
     assert "decided in the meantime" in decide(desk.second, finding, "countersign")
 
 
+@pytest.mark.parametrize("form", [{}, {"proof_password": "wrong"}])
+@pytest.mark.parametrize("decision", ["countersign", "refuse"])
+def test_nothing_is_decided_without_the_password_though_the_officer_has_just_signed_in(
+    desk: CorrectionsDesk, decision: str, form: dict[str, str]
+) -> None:
+    finding = finding_of(desk.session("s"))
+    client = signed_in(desk.second)
+    assert 'id="decide-proof_password"' in client.get(page_of(finding)).content.decode()
+    answer = client.post(f"{LIST}{finding.pk}/decide/", {"decision": decision, "reason": "seen", **form})
+    assert answer.status_code == 403
+    assert not CorrectionDecision.objects.exists()
+    assert client.post(f"{LIST}{finding.pk}/decide/", {"decision": "crown", **SIGNED}).status_code == 404
+
+
 def test_who_may_not_decide_is_told_so_and_sees_no_button(desk: CorrectionsDesk) -> None:
     finding = finding_of(desk.session("s"))
     page = signed_in(desk.officer).get(page_of(finding)).content.decode()
-    assert "/decide/countersign/" in page
-    assert "/decide/refuse/" not in page
+    assert 'value="countersign"' in page
+    assert 'value="refuse"' not in page
     assert escape("Your role at this casino does not allow this.") in decide(desk.officer, finding, "refuse")
 
 
@@ -115,7 +133,8 @@ def test_an_informational_correction_has_no_page_and_nobody_sees_another_casinos
     assert client.get(page_of(finding_of(stream_id, 7))).status_code in (302, 404)
     finding = finding_of(stream_id)
     assert signed_in(foreign.director).get(page_of(finding)).status_code in (302, 404)
-    answer = signed_in(foreign.director).post(f"{LIST}{finding.pk}/decide/countersign/", {"reason": "x"})
+    form = {"decision": "countersign", "reason": "x", **SIGNED}
+    answer = signed_in(foreign.director).post(f"{LIST}{finding.pk}/decide/", form)
     assert answer.status_code in (302, 404)
     assert finding.facts["corrects"] == 2
     assert finding.seq == CORRECTION

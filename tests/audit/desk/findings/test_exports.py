@@ -20,7 +20,7 @@ from audit.exports.findings import COLUMNS, PRINTED
 from audit.exports.lists import _pdf_data
 from audit.exports.sheets import Column, Sheet
 from audit.models import Finding, Person, PersonKind, Role
-from audit.presentation import date_time, money_at_stake
+from audit.presentation import date_time, money, money_at_stake
 from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.tables import Tenant
 from tests.roles import without_triggers
@@ -158,16 +158,16 @@ def test_a_file_has_dates_and_filters_in_words_and_json_has_dates_as_machines_re
 @pytest.mark.parametrize(
     ("difference", "owed", "player", "rule", "expected"),
     [
-        (-86_400, {"by": "house", "to": "p1", "amount": 86_400}, "p1", "payout-missing", "€864.00 owed to p1"),
+        (-86_400, {"by": "house", "to": "p1", "amount": 86_400}, "p1", "payout-missing", "€864 owed to p1"),
         (
             -86_400,
             {"by": "house", "to": None, "amount": 86_400},
             "",
             "payout-missing",
-            "€864.00 owed to an unknown player",
+            "€864 owed to an unknown player",
         ),
-        (200, {"by": "player", "to": None, "amount": 200}, "p1", "losing-wager-not-collected", "€2.00 owed by p1"),
-        (200, {"by": "player", "to": None, "amount": 200}, "", "payout-overpaid", "€2.00 overpaid"),
+        (200, {"by": "player", "to": None, "amount": 200}, "p1", "losing-wager-not-collected", "€2 owed by p1"),
+        (200, {"by": "player", "to": None, "amount": 200}, "", "payout-overpaid", "€2 overpaid"),
         (50, None, "p1", "rounded-in-players-favour", "€0.50, owed by nobody"),
         (0, None, "p1", "payout-put-right", "put right"),
         (None, None, "p1", "dice-set-not-six", ""),
@@ -179,6 +179,8 @@ def test_money_is_in_words_without_a_sign(
     finding = Finding(rule=rule, severity="major", seq=1, evidence=[1], currency="EUR", player=player)
     finding.difference, finding.owed = difference, owed
     assert money_at_stake(finding) == expected
+    in_a_table = expected.replace("€864 ", "€864.00 ").replace("€2 ", "€2.00 ")
+    assert money_at_stake(finding, write=money) == in_a_table, "to the cent"
 
 
 @pytest.mark.superuser

@@ -88,9 +88,9 @@ def test_what_was_due_and_paid_leads_to_what_remains() -> None:
     finding.difference, finding.owed, finding.expected, finding.recorded = -86_400, DUE_TO, 86_400, 0
     verdict = verdict_of(finding, stake_of(finding, "p1"), "p1")
     assert [(term.label, term.figure, term.side) for term in verdict.terms] == [
-        ("Due", "€864.00", ""),
-        ("Paid", "€0.00", ""),
-        ("Owed to the player", "€864.00", "player"),
+        ("Due", "€864", ""),
+        ("Paid", "€0", ""),
+        ("Owed to the player", "€864", "player"),
     ]
     assert verdict.is_difference
 

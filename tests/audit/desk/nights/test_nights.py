@@ -18,6 +18,7 @@ from audit.desk.nights.page import ADDITIVE, WORTH
 from audit.desk.nights.tables import Table
 from audit.event_store import audit_trail, read
 from audit.models import Casino, Membership, NightReport, NightRun, NightState, Officer, Role
+from audit.presentation import money_in_prose
 from audit.reconciliation import pdf, runs, wording
 from audit.reconciliation.checks import in_millionths
 from audit.reconciliation.content import BANK, figures_of
@@ -54,8 +55,12 @@ def report(casino: Casino) -> NightReport:
     return reconciled
 
 
+SIGNED = {"proof_password": "x"}
+"""The password of every officer here, with which a report is signed."""
+
+
 def officer(casino: Casino, name: str, *, signs: bool = True) -> Client:
-    someone = Officer.objects.create_user(name, is_staff=True)
+    someone = Officer.objects.create_user(name, password="x", is_staff=True)
     Membership.objects.create(officer=someone, casino=casino, role=Role.SECOND if signs else Role.OFFICER)
     client = Client()
     client.force_login(someone, backend="django.contrib.auth.backends.ModelBackend")
@@ -246,10 +251,10 @@ def test_two_officers_sign_and_one_cannot_twice(report: NightReport, casino: Cas
     )
     ada.post(at(report, "exception"), {"code": "critical-open", "reason": "Paid back to the player."})
     assert b"Sign as reviewed" in ada.get(at(report), headers={"accept-language": "en"}).content
-    ada.post(at(report, "sign"))
-    ada.post(at(report, "sign"))
+    ada.post(at(report, "sign"), SIGNED)
+    ada.post(at(report, "sign"), SIGNED)
     assert NightReport.objects.get(pk=report.pk).state == NightState.REVIEWED
-    bob.post(at(report, "sign"))
+    bob.post(at(report, "sign"), SIGNED)
     closed = NightReport.objects.get(pk=report.pk)
     assert (closed.state, str(closed.reviewed_by), str(closed.closed_by)) == (NightState.CLOSED, "ada", "bob")
     page = bob.get(at(report), headers={"accept-language": "en"}).content.decode()
@@ -269,7 +274,7 @@ def test_a_signature_has_one_hour_with_its_zone_on_the_page_and_on_paper(
     with time_machine.travel("2026-11-20 22:30:00Z", tick=False):
         ada = officer(casino, "ada")
         ada.post(at(report, "exception"), {"code": "critical-open", "reason": "Paid back to the player."})
-        ada.post(at(report, "sign"))
+        ada.post(at(report, "sign"), SIGNED)
     with time_machine.travel("2027-01-10 12:00:00Z", tick=False):
         shown = officer(casino, "bob").get(at(report), headers={"accept-language": language}).content.decode()
         with translation.override(language):
@@ -288,16 +293,18 @@ def test_the_same_hands_do_not_sign_twice_at_the_desk(report: NightReport, casin
     ada = officer(casino, "ada")
     bob = invited_by(Officer.objects.get(username="ada"), casino, Role.DIRECTOR)
     ada.post(at(report, "exception"), {"code": "critical-open", "reason": "Paid back to the player."})
-    ada.post(at(report, "sign"))
+    ada.post(at(report, "sign"), SIGNED)
     Membership.objects.get(officer__username="ada").delete()
     Membership.objects.create(officer=Officer.objects.get(username="ada"), casino=casino, role=Role.DIRECTOR)
 
     def refusal(client: Client) -> str:
-        page = client.post(at(report, "sign"), headers={"accept-language": "en"}, follow=True)
+        page = client.post(at(report, "sign"), SIGNED, headers={"accept-language": "en"}, follow=True)
         assert NightReport.objects.get(pk=report.pk).closed_by is None
         return page.content.decode()
 
     assert "The second signature must be another officer’s." in refusal(ada), "under another role"
+    bob.set_password("x")
+    bob.save()
     client = Client()
     client.force_login(bob, backend="django.contrib.auth.backends.ModelBackend")
     assert "One of you created the other’s account" in refusal(client)
@@ -306,15 +313,43 @@ def test_the_same_hands_do_not_sign_twice_at_the_desk(report: NightReport, casin
         ("ada", "another-officer"),
         (bob.username, "same-hands"),
     ]
-    officer(casino, "eve").post(at(report, "sign"))
+    officer(casino, "eve").post(at(report, "sign"), SIGNED)
     assert NightReport.objects.get(pk=report.pk).state == NightState.CLOSED
+
+
+@pytest.mark.parametrize("form", [{}, {"proof_password": "wrong"}])
+def test_a_night_is_signed_with_the_password_though_the_officer_has_just_signed_in(
+    report: NightReport, casino: Casino, form: dict[str, str]
+) -> None:
+    ada = officer(casino, "ada")
+    ada.post(at(report, "exception"), {"code": "critical-open", "reason": "Paid back to the player."})
+    assert b'id="sign-proof_password"' in ada.get(at(report)).content
+    assert ada.post(at(report, "sign"), form).status_code == 403
+    assert NightReport.objects.get(pk=report.pk).reviewed_by is None
+    assert ada.post(at(report, "sign"), SIGNED).status_code == 302
+    assert str(NightReport.objects.get(pk=report.pk).reviewed_by) == "ada"
+
+
+def test_a_session_has_the_form_of_its_night_and_no_amount_is_a_link(report: NightReport, casino: Casino) -> None:
+    desk = officer(casino, "ada")
+    for played in report.parsed_content()["sessions"]:
+        for line in ("", "?line=luck", "?line=K", "?line=W_acct"):
+            address = at(report, "session", played["stream_id"]) + line
+            answer = desk.get(address, headers={"accept-language": "en"})
+            content = answer.content.decode().split('id="content"')[1]
+            assert f"Table {played['table']} · Night of Thu 19 Nov" in content
+            assert answer.context["waterfall"] in content
+            won = money_in_prose(abs(played["W_acct"]), "EUR")
+            assert f" won <b>{won}</b> in this session." in content
+            assert not re.search(r"<a [^>]*>[^<]*€", content), "an amount is no link"
+            assert 'data-label="' in content, "its rows are cards on a phone"
 
 
 def test_signing_takes_the_right_and_a_post(report: NightReport, casino: Casino) -> None:
     reader = officer(casino, "eve", signs=False)
     assert reader.get(at(report)).status_code == 200
     for name in ("sign", "exception", "again"):
-        assert reader.post(at(report, name)).status_code == 403
+        assert reader.post(at(report, name), SIGNED).status_code == 403
         assert officer(casino, f"get-{name}").get(at(report, name)).status_code == 405
     assert NightReport.objects.get(pk=report.pk).reviewed_by is None
 
@@ -329,7 +364,7 @@ def test_a_night_of_another_casino_is_not_there(report: NightReport) -> None:
         at(report, "file", "en", "pdf"),
     ):
         assert stranger.get(address).status_code in (302, 404)
-    assert stranger.post(at(report, "sign")).status_code == 404
+    assert stranger.post(at(report, "sign"), SIGNED).status_code == 404
     month = reverse("admin:audit_nightreport_month", args=(report.casino_id, 2026, 11, "EUR"))
     assert stranger.get(month).status_code == 404
 

@@ -85,6 +85,16 @@ def test_the_nights_are_those_of_a_casino_that_played_though_another_has_a_newer
     assert f"<p>{desk.tenant.casino}, accounting win" in page
 
 
+def test_the_rate_of_a_croupier_says_that_it_is_of_payouts_that_were_made_alone() -> None:
+    desk = Desk()
+    found(desk, "critical", rule="payout-missing", euros=10, owed=OWED, croupier="c-9")
+    context, page = overview(desk)
+    (row,) = [each for each in context["last"].rows if "c-9" in each.name]
+    assert (row.cells[0][0], row.rate) == (1, "not counted"), "not paid, and in no rate"
+    assert '<th scope="col" class="num">wrong, in 1,000 payouts</th>' in page
+    assert "One that was never made, a late stake, a call is counted in the other columns alone." in page
+
+
 def test_where_no_table_has_sent_anything_it_leads_to_the_first_steps() -> None:
     desk, silent = Desk(), Tenant()
     to_first_steps = 'href="/admin/first-run/">First steps</a>'

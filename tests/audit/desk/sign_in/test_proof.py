@@ -19,11 +19,9 @@ from audit.access import accounts
 from audit.casework import actions
 from audit.models import AccountRequest, ApiKey, Officer, Role, SignInRefusal
 from audit.models.cases import State
-from tests.audit.casework.test_actions import Desk, client_of, hired
+from tests.audit.casework.test_actions import PASSWORD, Desk, client_of, hired
 
 pytestmark = pytest.mark.django_db
-
-PASSWORD = "x"  # of everybody whom ``hired`` makes
 
 
 @pytest.fixture
@@ -72,16 +70,17 @@ def test_a_proof_of_five_minutes_ago_does_not_approve_and_the_password_does(desk
     assert desk.case.state == State.CLOSED
     assert client.post(address(desk, "reopen"), {"reason": "one more look"}).status_code == 302
     assert desk.case.state == State.INVESTIGATING, "the proof is fresh for five minutes"
+    actions.perform(desk.case.pk, desk.first, "propose", reason="seen again", outcome="confirmed")
+    assert client.post(address(desk, "approve")).status_code == 403, "but a closing is signed by its own"
 
 
 def test_the_sign_in_is_a_proof_for_five_minutes(desk: Desk) -> None:
     with time_machine.travel(timezone.now(), tick=False) as clock:
         client = client_of(desk.second)
         clock.shift(299)
-        assert client.post(address(desk, "send_back"), {"reason": "x"}).status_code == 302
-        actions.perform(desk.case.pk, desk.first, "propose", reason="x", outcome="confirmed")
+        assert client.post(address(desk, "hold"), {"reason": "the prosecutor asked"}).status_code == 302
         clock.shift(1)
-        assert client.post(address(desk, "approve")).status_code == 403
+        assert client.post(address(desk, "lift_hold"), {"reason": "settled"}).status_code == 403
 
 
 def test_the_page_that_asks_keeps_what_was_entered(desk: Desk) -> None:
@@ -130,11 +129,13 @@ def test_the_password_of_somebody_else_proves_nothing(desk: Desk) -> None:
     assert client.post(address(desk, "approve"), form).status_code == 403
 
 
-def test_forms_show_the_fields_once_the_proof_is_stale(desk: Desk) -> None:
+def test_forms_show_the_fields_once_the_proof_is_stale_and_those_of_a_signature_always(desk: Desk) -> None:
     page = f"/admin/audit/finding/{desk.findings[0].pk}/change/"
-    assert "proof_password" not in client_of(desk.second).get(page).content.decode()
+    fresh = client_of(desk.second).get(page).content.decode()
+    assert 'id="hold-proof_password"' not in fresh
+    assert 'id="approve-proof_password"' in fresh, "a signature always has its own"
     shown = stale(desk.second).get(page).content.decode()
-    assert 'id="approve-proof_password"' in shown
+    assert 'id="hold-proof_password"' in shown
     assert "proof_code" not in shown
     TOTPDevice.objects.create(user=desk.second, confirmed=True, name="phone")
     assert 'id="back-proof_code"' in stale(desk.second).get(page).content.decode()
@@ -173,6 +174,7 @@ def test_accounts_are_changed_and_requests_decided_with_a_fresh_proof_alone(desk
 
 
 def test_signing_a_night_asks_again_before_it_looks_at_the_report(desk: Desk) -> None:
+    assert client_of(desk.second).post("/admin/audit/nightreport/0/sign/").status_code == 403, "however fresh"
     client = stale(desk.second)
     for name in ("sign", "exception"):
         assert client.post(f"/admin/audit/nightreport/0/{name}/").status_code == 403

@@ -38,8 +38,8 @@ def test_what_was_not_sent_is_left_out() -> None:
         "Le joueur Anna quitte la table (place S1)",
     )
     assert sentences("wager.placed", wager="w1", bet="win", stake=1000) == (
-        "Stakes €10.00 on win — wager w1",
-        "Mise 10,00 € sur win — mise w1",
+        "Stakes €10 on win — wager w1",
+        "Mise 10 € sur win — mise w1",
     )
     assert sentences("throw.voided", announced_by="stickman", flags=[])[0] == "“Coup nul” announced by the stickman"
     assert sentences("dice.offered", seat="S1") == ("Dice offered to seat S1", "Dés proposés à la place S1")
@@ -49,16 +49,16 @@ def test_what_was_not_sent_is_left_out() -> None:
         "Lancer 3 – 4 par la place S1 (joueur p7)",
     )
     assert sentences("payout.recovered", wager="w1", winnings=200) == (
-        "Taken back on wager w1, winnings €2.00, stake €0.00",
-        "Repris sur la mise w1, gain 2,00 €, enjeu 0,00 €",
+        "Taken back on wager w1, winnings €2, stake €0",
+        "Repris sur la mise w1, gain 2 €, enjeu 0 €",
     )
     assert sentences("dispute.settled", opened=7, amount=500, approved_by="chef-1") == (
-        "Dispute of event 7 settled: €5.00 paid by the house, approved by chef-1",
-        "Contestation de l’événement 7 réglée : 5,00 € versés par la banque, accord donné par chef-1",
+        "Dispute of event 7 settled: €5 paid by the house, approved by chef-1",
+        "Contestation de l’événement 7 réglée : 5 € versés par la banque, accord donné par chef-1",
     )
     assert sentences("dispute.settled", opened=7, amount=500, by="player") == (
-        "Dispute of event 7 settled: €5.00 paid by the player",
-        "Contestation de l’événement 7 réglée : 5,00 € versés par le joueur",
+        "Dispute of event 7 settled: €5 paid by the player",
+        "Contestation de l’événement 7 réglée : 5 € versés par le joueur",
     )
 
 

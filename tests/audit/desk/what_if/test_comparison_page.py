@@ -97,7 +97,7 @@ def test_the_page_says_what_would_differ_for_whom() -> None:
     assert f"What if {compared.after.findings} finding" in text
     assert compared.after.to_players_minor == 500
     assert re.search(r"Owed to players €5 more", text)
-    assert "€5.00 more to the player" in text
+    assert "€5 more to the player" in text
 
 
 def test_a_rule_leads_to_the_stakes_behind_it_alone_and_a_rule_that_there_is_not_to_all() -> None:
