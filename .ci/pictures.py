@@ -131,6 +131,7 @@ MORE: Mapping[str, Way] = MappingProxyType(
     {
         "queue-late": f"{DESK}/finding/?queue=overdue",
         "queue-found": f"{DESK}/finding/?q=R1",
+        "queue-closed": f"{DESK}/finding/?queue=closed",
         "findings": f"{DESK}/finding/",
         "groups": f"{DESK}/finding/groups/",
         "complaints": f"{DESK}/complaint/",
@@ -149,7 +150,8 @@ MORE: Mapping[str, Way] = MappingProxyType(
         "register": f"{DESK}/registerentry/",
         "new-entry": f"{DESK}/registerentry/add/",
         "proof-of-an-event": lambda page: f"/admin/state/proof/?{_event(page)}",
-        "verification": f"{DESK}/job/",
+        "verifications": f"{DESK}/job/?kind__exact=verify",
+        "exports": f"{DESK}/job/",
         "failed-runs": f"{DESK}/failedrun/",
         "quarantine": f"{DESK}/quarantined/",
         "corrections": f"{DESK}/correction/",

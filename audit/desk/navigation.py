@@ -26,9 +26,9 @@ from audit.desk.approve import waiting as proposed
 from audit.desk.chosen_casino import Choice, choice_of
 from audit.desk.findings.queues import HEADS, OPEN
 from audit.desk.prepared import counted, key_of, prepared
-from audit.desk.scoped_admin import in_record, narrowed, officer_of, scope_of
+from audit.desk.scoped_admin import in_record, narrowed, officer_of, scope_of, section_of_page
 from audit.desk.typed_admin import ModelAdmin
-from audit.models import Finding, NightReport, NightState, Officer, Role
+from audit.models import Finding, JobKind, NightReport, NightState, Officer, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,7 @@ class Page:
 
     ``short`` stands below a page on a phone where the title is too long for a tab in one of our languages.
     ``name`` is its URL's. ``covers`` are the beginnings of the names of the URLs that belong to it, too.
+    ``own_name`` is what it notes, by ``note_section``, where it has its address in common with another.
     ``is_contents`` if the page lists its children itself: they stand in the navigation only on their own pages.
     """
 
@@ -51,6 +52,7 @@ class Page:
     is_tab: bool = False
     short: str | Promise = ""
     is_contents: bool = False
+    own_name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +98,12 @@ class Navigation:
 
 
 SEE = (Capability.SEE_RECORD,)
+
+VERIFICATIONS = f"kind__exact={JobKind.VERIFY.value}"
+"""The query by which the list of jobs is that of verifications."""
+
+VERIFICATIONS_NAME = "verifications"
+"""What that list notes, and the page of a verification: they stand under the record, and other jobs under exports."""
 
 DECIDE = (Capability.WORK_CASES, Capability.APPROVE_CASES, Capability.KEEP_REGISTER, Capability.KEEP_OFFICERS)
 
@@ -151,7 +159,13 @@ PAGES: tuple[tuple[str | Promise, tuple[Page, ...]], ...] = (
         (
             Page(
                 _("Record and proofs"), "record", "record_state", needs=SEE,
-                children=(_list(_("Failed runs"), "failedrun"), _list(_("Quarantine"), "quarantined")),
+                children=(
+                    Page(
+                        _("Verifications"), "", "audit_job_changelist", query=f"?{VERIFICATIONS}",
+                        own_name=VERIFICATIONS_NAME,
+                    ),
+                    _list(_("Failed runs"), "failedrun"), _list(_("Quarantine"), "quarantined"),
+                ),
             ),
             _list(_("Exports"), "job", "exports"),
             Page(_("Officers’ trail"), "trail", "audit_trail", needs=SEE),
@@ -178,9 +192,7 @@ _BUILT = "_navigation"
 
 
 def _built(request: HttpRequest) -> Navigation:
-    match = request.resolver_match
-    current = match.url_name or "" if match is not None else ""
-    counts = _counts(request)
+    current, counts = section_of_page(request), _counts(request)
     found = ((title, tuple(_links(request, pages, current, counts))) for title, pages in PAGES)
     groups = tuple((title, links) for title, links in found if links)
     return Navigation(
@@ -193,7 +205,7 @@ def _links(request: HttpRequest, pages: Iterable[Page], current: str, counts: Ma
         children = tuple(_links(request, page.children, current, counts))
         if not _may_open(request, page) or (page.children and page.name == "app_list" and not children):
             continue
-        is_current = current == page.name or any(current.startswith(name) for name in page.covers)
+        is_current = current == (page.own_name or page.name) or any(current.startswith(name) for name in page.covers)
         is_open = (is_current and not page.is_contents) or any(child.is_current for child in children)
         count = counts.get(page.count, 0)
         address = fixed(page.name, *(("audit",) if page.name == "app_list" else ())) + page.query

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, wraps
+from types import MappingProxyType
 from typing import Any, ParamSpec, TypeVar
 
 from django.contrib.admin.filters import RelatedFieldListFilter
@@ -29,9 +30,11 @@ from django.utils.http import urlencode
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope, officers_with
+from audit.desk.empty_lists import Empty, nothing_matches
 from audit.desk.typed_admin import ModelAdmin
 from audit.models import Casino, Officer
 
@@ -100,6 +103,18 @@ def casino_of_page(request: HttpRequest) -> int | None:
     return getattr(request, "_casino_of_page", None)
 
 
+def note_section(request: HttpRequest, name: str) -> None:
+    """Have the navigation mark the page that it has under ``name``, and not the one to which the address belongs."""
+    request._section_of_page = name  # type: ignore[attr-defined]
+
+
+def section_of_page(request: HttpRequest) -> str:
+    """Return the name in the navigation that a page noted, else the name of its URL; "" for an unknown address."""
+    noted: str = getattr(request, "_section_of_page", "")
+    match = request.resolver_match
+    return noted or (match.url_name or "" if match is not None else "")
+
+
 def narrowed(rows: QuerySet[Row], request: HttpRequest, casino: str = "casino") -> QuerySet[Row]:
     """Return those of ``rows`` that a list shows: of the chosen casino and of none, or all. No page of one row uses
     it: that opens by the officer's scope alone. ``casino`` is the lookup from a row to its casino.
@@ -124,6 +139,11 @@ def casinos_in_record(request: HttpRequest) -> QuerySet[Casino]:
 
 class OfChosenCasino(ChangeList):
     """The list of a section, of the chosen casino alone."""
+
+    def __init__(self, request: HttpRequest, *args: Any, **kwargs: Any) -> None:
+        super().__init__(request, *args, **kwargs)
+        assert isinstance(self.model_admin, ScopedAdmin), "each section of the desk is scoped"
+        self.title = self.model_admin.title_of_list(request)
 
     def get_queryset(self, request: HttpRequest, *args: Any, **kwargs: Any) -> QuerySet[Any]:
         rows = super().get_queryset(request, *args, **kwargs)
@@ -206,6 +226,10 @@ class ScopedAdmin(ModelAdmin[Row]):
     counted: Any = None
     listed_as: str | Promise = ""
     """What the navigation calls the list, where that is not the name of the model."""
+    when_empty: str | Promise = gettext_lazy("Nothing is listed here yet.")
+    """What the list says while it has no row: what is so, and what comes next."""
+    when_empty_of: Mapping[str, str | Promise] = MappingProxyType({})
+    """The same of a list that is narrowed by one parameter alone, by that as a query has it: “answered=no”."""
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return self.has_view_permission(request)
@@ -226,10 +250,17 @@ class ScopedAdmin(ModelAdmin[Row]):
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
         return OfChosenCasino
 
-    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """Show the list under its name in the navigation; Django's own title invites to select a row."""
-        title = capfirst(str(self.listed_as or self.opts.verbose_name_plural))
-        return super().changelist_view(request, {"title": title, **(extra_context or {})})
+    def title_of_list(self, request: HttpRequest) -> str:
+        """Return the name of the list in the navigation; Django's own title invites to select a row."""
+        return capfirst(str(self.listed_as or self.opts.verbose_name_plural))
+
+    def emptiness(self, request: HttpRequest, listed: ChangeList) -> Empty:
+        """Return what a list without a row says; one that is narrowed, how all of it is listed."""
+        narrowed_by = listed.get_filters_params()
+        if not listed.query and not narrowed_by:
+            return Empty(str(self.when_empty))
+        words = self.when_empty_of.get(urlencode(narrowed_by, doseq=True)) if not listed.query else None
+        return Empty(str(words)) if words is not None else nothing_matches(listed.query)
 
     def action_checkbox(self, obj: Row) -> SafeString:
         """Return the box that selects a row: as Django's, without a widget and a template for each."""

@@ -21,6 +21,7 @@ from audit.desk.menu import sections as menu
 from audit.desk.menu import tabs
 from audit.desk.navigation import Link, Navigation
 from audit.desk.parts import markup
+from audit.desk.scoped_admin import ScopedAdmin
 
 register = template.Library()
 
@@ -70,6 +71,14 @@ def rows(listed: ChangeList) -> dict[str, Any]:
         "num_sorted_fields": sum(bool(each["sortable"] and each["sorted"]) for each in headers),
         "rows": rows_of(listed, headers),
     }
+
+
+@register.inclusion_tag("admin/audit/parts/empty_list.html", takes_context=True)
+def empty_list(context: Context, listed: ChangeList) -> dict[str, Any]:
+    """Show what a list says that has no row."""
+    section = listed.model_admin
+    assert isinstance(section, ScopedAdmin), "each section of the desk is scoped"
+    return {"empty": section.emptiness(context["request"], listed)}
 
 
 @register.simple_tag(takes_context=True)

@@ -354,6 +354,7 @@ def _pages_with_content(
         **_pages_of_the_ledger(desk),
         "first page": "/admin/",
         "queue": "/admin/audit/finding/?queue=open",
+        "findings": "/admin/audit/finding/",
         "groups": "/admin/audit/finding/groups/",
         "finding": address_of(desk),
         "table": f"/admin/audit/loggedstream/{desk.stream.pk}/table/?at=9",
@@ -371,6 +372,7 @@ def _pages_with_content(
         "what-if runs": "/admin/audit/whatif/",
         "what-if run": f"/admin/audit/whatif/{what_if.pk}/change/",
         "jobs": reverse("admin:audit_job_changelist"),
+        "verifications": f"{reverse('admin:audit_job_changelist')}?kind__exact=verify",
         "job done": reverse("admin:audit_job_change", args=(verified.pk,)),
         "job waiting": reverse("admin:audit_job_change", args=(waiting.pk,)),
         "API keys": "/admin/audit/apikey/",
@@ -499,6 +501,25 @@ def test_no_word_of_a_state_or_a_heading_is_broken_within(
     assert page.locator(".states li").count() == 4
     assert page.evaluate(BROKEN_WORDS) == []
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
+
+
+@pytest.mark.parametrize("address", ["/admin/audit/finding/?queue=open", "/admin/audit/finding/"])
+def test_the_action_stands_before_the_exports_on_a_phone_and_after_them_on_a_desk(
+    browser: Browser, live_server: LiveServer, desk: Desk, address: str
+) -> None:
+    session = Session(browser, live_server, desk.first, viewport={"width": 1440, "height": 1000})
+    page = session.open(address)
+
+    def at(selector: str) -> tuple[float, float]:
+        box = page.locator(f".head {selector}").bounding_box()
+        assert box is not None
+        return box["x"], box["y"]
+
+    assert at(".split")[0] < at(".btn.go")[0]
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert at(".btn.go")[1] + 44 <= at(".split")[1]
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert session.errors == []
 
 
 def test_the_queue_is_worked_by_keys_alone(browser: Browser, live_server: LiveServer, desk: Desk) -> None:

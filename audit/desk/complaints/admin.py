@@ -5,6 +5,7 @@ The use cases are in ``audit.casework.complaints``; a page shows what they allow
 
 from __future__ import annotations
 
+from types import MappingProxyType
 from typing import Any
 
 from django.contrib import admin, messages
@@ -55,6 +56,10 @@ class ComplaintAdmin(RecordAdmin[Complaint]):
     list_filter = (StateFilter, "casino")
     ordering = ("deadline", "pk")
     change_list_template = "admin/audit/complaints/list.html"
+    when_empty = gettext_lazy("No complaint has been entered. One is, when a player disputes what happened at a table.")
+    when_empty_of = MappingProxyType(
+        {"answered=no": gettext_lazy("No complaint is waiting for an answer. Those that were answered are kept.")}
+    )
 
     @admin.display(description=gettext_lazy("where"))
     def where(self, complaint: Complaint) -> str:

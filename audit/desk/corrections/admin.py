@@ -58,6 +58,9 @@ class StateFilter(admin.SimpleListFilter):
 
 @admin.register(Correction)
 class CorrectionAdmin(RecordAdmin[Correction]):
+    when_empty = gettext_lazy(
+        "No correction has needed officers. One that waits for two of them is listed here as soon as a table sends it."
+    )
     list_display = ("what", "session", "casino", "gaming_day", "severity_name", "reason", "standing")
     list_display_links = ("what",)
     list_select_related = ("stream", "casino", "table")

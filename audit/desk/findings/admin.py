@@ -6,7 +6,7 @@ from typing import Any
 
 from django.contrib import admin, messages
 from django.contrib.admin.options import IncorrectLookupParameters
-from django.contrib.admin.views.main import ChangeList
+from django.contrib.admin.views.main import ORDER_VAR, ChangeList
 from django.core.paginator import InvalidPage, Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
@@ -24,9 +24,11 @@ from audit.desk.archived import where_words
 from audit.desk.audited_admin import actor, record_entry
 from audit.desk.complaints.about import about_finding, entry_address
 from audit.desk.downloads import file_response, filter_texts, filters_in_words, list_response
+from audit.desk.empty_lists import Empty
 from audit.desk.findings import saved_views
 from audit.desk.findings.casework import ID, CaseworkAdmin, case_context
-from audit.desk.findings.columns import LIST_COLUMNS
+from audit.desk.findings.columns import LIST_COLUMNS, headings_of
+from audit.desk.findings.empty_queues import empty_of
 from audit.desk.findings.filters import (
     HAS_WEIGHT,
     AmountFilter,
@@ -110,6 +112,10 @@ class FindingList(OfChosenCasino):
         """The findings of the page, with what their lines show."""
         return list(self.result_list) if self.summed is not None and self.summed.rows else lines(self.result_list)
 
+    def get_ordering_field_columns(self) -> dict[int, Any]:
+        """Return the columns by which an officer has sorted the list: it has an order of its own that is of none."""
+        return super().get_ordering_field_columns() if ORDER_VAR in self.params else {}
+
     def _folded(self, request: HttpRequest, start: int, length: int) -> Summed:
         return folded(request, self.queryset, grouping_of(request), start=start, length=length)
 
@@ -159,7 +165,7 @@ class FindingAdmin(CaseworkAdmin):
     list_select_related = False  # what lines show is read by ``lines``
     change_list_template = "admin/audit/findings/list.html"
     ordering = ("case__weight", "case__deadline", "-pk")
-    list_per_page = 25
+    list_per_page, list_max_show_all = 25, 100
     search_fields = ("=wager",)  # what the box is shown for; ``search`` looks further
     search_help_text = _("a reference, a table, a person, or the exact id of a wager or of a stream")
 
@@ -233,9 +239,17 @@ class FindingAdmin(CaseworkAdmin):
             listed.result_list = listed.lines
             add_names(listed.result_list, scope_of(request, Capability.SEE_NAMES))
             queue = queue_of(request, listed.result_list, listed.summed)
-            grouped = choices_of(request, listed) if queue is not None and not request.GET.get("owed") else ()
-            page.context_data |= {"listed": queue, "grouped": grouped}  # type: ignore[attr-defined]
+            is_queue_of_cases = queue.sums is not None
+            page.context_data |= {  # type: ignore[attr-defined]
+                "listed": queue,
+                "grouped": choices_of(request, listed) if is_queue_of_cases and not request.GET.get("owed") else (),
+                "headings": list(headings_of(listed, are_sorting=not is_queue_of_cases)),
+                "num_sorted_fields": len(listed.get_ordering_field_columns()),
+            }
         return page
+
+    def emptiness(self, request: HttpRequest, listed: ChangeList) -> Empty:
+        return empty_of(request, listed)
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None

@@ -1,81 +1,75 @@
-"""The columns of the findings list on screen. ``audit.exports.findings.COLUMNS`` defines them for list and file alike;
-here is how a cell looks on screen where it is more than its text."""
+"""The columns of the findings list: its headings, and by what it is sorted.
+
+``audit.exports.findings.COLUMNS`` defines what may be sorted, for list and file alike. What stands in a row of the list
+is written by ``audit.desk.findings.queue_rows``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from django.contrib import admin
+from django.contrib.admin.templatetags.admin_list import result_headers
+from django.contrib.admin.views.main import ChangeList
+from django.utils.functional import Promise
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 
-from audit.casework.priority import reasons
 from audit.exports.findings import COLUMNS
 from audit.models import Finding
-from audit.models.cases import State
-from audit.presentation import MISSING, countdown, date_time
 
 SHOWN = ("priority", "severity", "title", "money", "deadline", "state", "table", "occurred", "wager", "officer")
-"""Columns of the list, in order."""
+"""What a list may be sorted by, in this order: an address, and so a saved view, has the number of one."""
 
-
-def _severity(finding: Finding) -> str:
-    return _mark("severity", finding.severity, COLUMNS["severity"].cell(finding))
-
-
-@lru_cache(maxsize=2_000)
-def _mark(kind: str, css_class: str, words: str) -> SafeString:
-    return format_html('<span class="{} {}">{}</span>', kind, css_class, words)
-
-
-def _priority(finding: Finding) -> str:
-    """Return four bars, as many of them filled as the priority is high. What it comes from is on hovering."""
-    priority = COLUMNS["priority"].cell(finding)
-    if priority is None:
-        return MISSING
-    return _bars(priority, " · ".join(reasons(finding)))
-
-
-@lru_cache(maxsize=500)
-def _bars(priority: int, title: str) -> SafeString:
-    text = '<span class="priority p{}" title="{}"><i></i><i></i><i></i><i></i><b class="visually-hidden">{}</b></span>'
-    return format_html(text, priority, title, priority)
-
-
-def _occurred(finding: Finding) -> str:
-    return date_time(finding.occurred_at, finding.casino)
-
-
-def _state(finding: Finding) -> str:
-    state = finding.case.state if finding.case else ""
-    return _mark("state", state, COLUMNS["state"].cell(finding) or MISSING)
-
-
-def _deadline(finding: Finding) -> str:
-    if finding.case is None or finding.case.state == State.CLOSED:
-        return MISSING
-    left = countdown(finding.case.deadline)
-    return _mark("due", left.css_class, left.text)
-
-
-ON_SCREEN: Mapping[str, Callable[[Finding], str]] = MappingProxyType(
-    {"priority": _priority, "severity": _severity, "occurred": _occurred, "state": _state, "deadline": _deadline}
+HEADINGS: Mapping[str, Promise] = MappingProxyType(
+    {
+        "priority": _("Priority"),
+        "title": _("Finding"),
+        "money": _("Money"),
+        "table": _("Table"),
+        "croupier": _("Croupier"),
+        "occurred": _("Happened"),
+        "deadline": _("Deadline"),
+        "state": _("Officer, state"),
+    }
 )
-"""Cells that look different on screen; every other cell is the text that an export has."""
+"""The headings over the rows, in order, by what sorts them."""
+
+UNSORTED = ("priority", "croupier")
+"""Headings that sort nothing: over the bars there is no room for a word, and no list is in the order of croupiers."""
 
 
-def _list_column(name: str) -> Callable[[Finding], str]:
-    """Return a column for ``ModelAdmin.list_display``: its heading and order are those of ``COLUMNS``."""
-    column, on_screen = COLUMNS[name], ON_SCREEN.get(name)
+def headings_of(listed: ChangeList, *, are_sorting: bool) -> Iterator[dict[str, Any]]:
+    """Yield the headings of a list as Django's ``result_headers`` does, without links where they are not sorting."""
+    headers = zip(listed.list_display, result_headers(listed), strict=True) if are_sorting else ()
+    by_name = {getattr(column, "__name__", column): header for column, header in headers}
+    for name, text in HEADINGS.items():
+        header = by_name.get(name, _UNSORTED) if name not in UNSORTED else _UNSORTED
+        yield {**header, "text": text, "class_attrib": _classes(name, header), "is_hidden": name == "priority"}
+
+
+_UNSORTED: Mapping[str, Any] = MappingProxyType({"sortable": False})
+
+
+def _classes(name: str, header: Mapping[str, Any]) -> str:
+    css = ["num"] if name == "money" else []
+    if header.get("sorted"):
+        css += ["sorted", "ascending" if header["ascending"] else "descending"]
+    return format_html(' class="{}"', " ".join(css)) if css else ""
+
+
+def _column(name: str) -> Callable[[Finding], Any]:
+    """Return a column for ``ModelAdmin.list_display``, with the heading and the order that it has in a file."""
+    column = COLUMNS[name]
 
     @admin.display(description=column.heading, ordering=column.ordering or None)
-    def cell(finding: Finding) -> str:
-        return on_screen(finding) if on_screen is not None else str(column.cell(finding) or MISSING)
+    def cell(finding: Finding) -> Any:
+        return column.cell(finding)
 
-    cell.__name__ = name  # Django derives the CSS class of the cell from it
+    cell.__name__ = name
     return cell
 
 
-LIST_COLUMNS: Mapping[str, Callable[[Finding], str]] = MappingProxyType({name: _list_column(name) for name in SHOWN})
+LIST_COLUMNS: Mapping[str, Callable[[Finding], Any]] = MappingProxyType({name: _column(name) for name in SHOWN})

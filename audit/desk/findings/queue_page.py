@@ -1,4 +1,8 @@
-"""A queue as officers work on it: incidents in groups, by deadline or otherwise, each with what is owed to whom."""
+"""A list of findings as officers work on it: one line each, with what is owed to whom.
+
+a queue of open cases          incidents in groups, by deadline or otherwise, with the sums of each
+any other list, or sorted      findings, or incidents, in one group without sums
+"""
 
 from __future__ import annotations
 
@@ -12,6 +16,7 @@ from django.db.models.functions import Coalesce
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.functional import Promise
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 
@@ -20,15 +25,19 @@ from audit.casework.priority import UNFAIR, alike_of
 from audit.desk import parts
 from audit.desk.addresses import page_of
 from audit.desk.findings.folding import Amounts, Summed
+from audit.desk.findings.folding import Folded as FoldedPattern
 from audit.desk.findings.grouping import Key, grouping_of
 from audit.desk.findings.person_filters import OWED, findings_address
+from audit.desk.findings.queues import QUEUES
 from audit.desk.prepared import planned
 from audit.models import Finding, FindingStatus
+from audit.models.cases import State
 from audit.presentation import (
     Stake,
     count,
     date_time,
     finding_title,
+    labelled,
     money,
     money_in_prose,
     passed_to,
@@ -114,7 +123,7 @@ class Folded:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One incident of the queue, or a pattern by its most urgent incident."""
+    """One incident of a queue, a pattern by its most urgent incident, or one finding of another list."""
 
     finding: Finding
     title: str
@@ -145,7 +154,8 @@ class Row:
 
     @property
     def bars(self) -> SafeString:
-        return parts.priority_bars(self.finding)
+        """Return the bars of the priority; "" for a finding without a case, which has none."""
+        return SafeString("") if self.finding.case is None else parts.priority_bars(self.finding)
 
     @property
     def who(self) -> SafeString:
@@ -161,15 +171,41 @@ class Row:
 
     @property
     def due(self) -> SafeString:
+        """Return how long the case may still take, or when it was closed; "" without a case."""
         case = self.finding.case
-        assert case is not None, "a queue has cases"
+        if case is None:
+            return SafeString("")
+        if case.state == State.CLOSED and case.closed_at is not None:
+            at = gettext("closed %(at)s") % {"at": date_time(case.closed_at, self.finding.casino)}
+            return format_html('<span class="two dim">{}</span>', parts.on_two_lines(at))
         return parts.due_ring(time_left(case.deadline, since=case.opened_at))
 
     @property
     def state(self) -> SafeString:
+        """Return whose the case is, and its state; "" without a case."""
         case = self.finding.case
-        assert case is not None, "a queue has cases"
-        return parts.officer_square(case.assigned_to) + parts.state_pie(case)
+        return SafeString("") if case is None else parts.officer_square(case.assigned_to) + parts.state_pie(case)
+
+    @property
+    def outcome(self) -> str:
+        """Return as what the case was closed, "" for an open one."""
+        case = self.finding.case
+        return case.get_outcome_display() if case is not None and case.state == State.CLOSED else ""
+
+    @property
+    def status(self) -> str:
+        """Return why the finding does not stand, "" for one that does."""
+        if self.finding.status == FindingStatus.STANDING:
+            return ""
+        never_stood = self.finding.status == FindingStatus.SUPERSEDED and self.finding.stood_at is None
+        return gettext("never stood") if never_stood else self.finding.get_status_display()
+
+    @property
+    def cause(self) -> str:
+        """Return what a consequence follows from, where it has a line of its own; "" for any other finding."""
+        if self.finding.heads_case or not self.finding.causes:
+            return ""
+        return labelled(gettext("caused by"), finding_title(self.finding.causes[0]["rule"]))
 
     @property
     def is_pattern(self) -> bool:
@@ -261,27 +297,27 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """The groups on a page, and the sums of the whole queue."""
+    """The groups on a page, and the sums of the whole queue; None for a list that is no queue, which is one group."""
 
     groups: Sequence[Group]
-    sums: Sums
+    sums: Sums | None
 
 
-def queue_of(request: HttpRequest, rows: Iterable[Finding], summed: Summed | None) -> Queue | None:
-    """Return the queue of a list; None for a list that is no queue of open cases, or that is sorted otherwise.
+def queue_of(request: HttpRequest, rows: Iterable[Finding], summed: Summed | None) -> Queue:
+    """Return what a list shows. Without rows there are no groups.
 
     ``rows`` are those of the page, in their order and with names, and ``summed`` is what the list is about, None for a
-    list that is no queue.
+    list that is no queue of open cases, or that is sorted otherwise.
     """
-    if summed is None:
-        return None
     rows, grouping = list(rows), grouping_of(request)
+    lines = _lines(rows, summed.folded if summed is not None else {}, folds=request.GET.get("queue") in QUEUES)
+    if summed is None:
+        return Queue([Group("", False, Sums(), lines)] if lines else [], None)
     whole = Sums(findings=summed.findings)
     sums: dict[Key, Sums] = defaultdict(Sums)
     for key, amounts in summed.groups.items():
         sums[key].add(amounts)
         whole.add(amounts)
-    lines = _lines(rows, summed)
     if (side := request.GET.get("owed")) in OWED and rows:  # by amount, not by deadline
         return Queue([Group(OWED[side], False, whole, lines)], whole)
     groups = []
@@ -292,16 +328,18 @@ def queue_of(request: HttpRequest, rows: Iterable[Finding], summed: Summed | Non
     return Queue(groups, whole)
 
 
-def _lines(rows: Sequence[Finding], summed: Summed) -> list[Row]:
-    consequences, passed = _consequences(rows), _passed(rows)
-    patterns = {pk: each for pk, each in summed.folded.items() if each.amounts.count > 1}
+def _lines(rows: Sequence[Finding], folded: Mapping[int, FoldedPattern], *, folds: bool) -> list[Row]:
+    """Return the lines of a page. Consequences fold where a list has one line for an incident: elsewhere each of them
+    has its own."""
+    consequences, passed = _consequences(rows) if folds else {}, _passed(rows)
+    patterns = {pk: each for pk, each in folded.items() if each.amounts.count > 1}
     alike = _alike([each for each in rows if each.pk not in patterns])
     lines = []
     for finding in rows:
         pattern, stake = patterns.get(finding.pk), stake_of(finding, _player(finding), money)
-        folded = Folded()
+        below = Folded()
         if pattern is not None:
-            folded = Folded(pattern.members[1:], pattern.amounts.count - 1)
+            below = Folded(pattern.members[1:], pattern.amounts.count - 1)
             stake = _stake_of(pattern.amounts, stake)
         lines.append(
             Row(
@@ -311,7 +349,7 @@ def _lines(rows: Sequence[Finding], summed: Summed) -> list[Row]:
                 stake,
                 consequences.get(finding.case_id or 0, Consequences()),
                 passed.get(finding.case_id or 0, ""),
-                folded,
+                below,
                 alike.get(finding.pk, 0),
             )
         )
@@ -337,7 +375,8 @@ def _stake_of(pattern: Amounts, first: Stake) -> Stake:
 def _passed(rows: Sequence[Finding]) -> Mapping[int, str]:
     """Return to whom the late cases of the rows passed, by case: no query without a late one."""
     now = timezone.now()
-    late = [each.case.pk for each in rows if each.case is not None and each.case.deadline < now]
+    cases = [each.case for each in rows if each.case is not None]
+    late = [case.pk for case in cases if case.deadline < now and case.state != State.CLOSED]
     return {case: passed_to(each) for case, each in escalations_of(late).items()} if late else {}
 
 

@@ -1,4 +1,4 @@
-"""The lines of a queue, written without a template, which would look up sixty names for each of them."""
+"""The lines of a list of findings, written without a template, which would look up sixty names for each of them."""
 
 from __future__ import annotations
 
@@ -29,8 +29,14 @@ def _tag(words: str) -> str:
 
 def _line(row: Row, kept: str, tags: tuple[str, str], *, can_work_cases: bool) -> str:
     finding, address = row.finding, f"{row.address}?{kept}"
-    box = passed_to = alike = ""
+    box = passed_to = alike = cause = outcome = ""
     marks = tags[0] * row.is_pattern + tags[1] * row.has_come_back
+    if row.status:
+        marks += f'<span class="tag">{escape(row.status)}</span>'
+    if row.cause:
+        cause = f'<span class="cause">{escape(row.cause)}</span>'
+    if row.outcome:
+        outcome = f'<br><small class="dim">{escape(row.outcome)}</small>'
     if can_work_cases:
         box = (
             f'<td class="ck"><input type="checkbox" name="_selected_action" value="{finding.pk}" class="action-select"'
@@ -53,10 +59,11 @@ def _line(row: Row, kept: str, tags: tuple[str, str], *, can_work_cases: bool) -
         f'<tr data-row>{box}\n<td class="pr">{row.bars}</td>\n'
         f'<td class="ti"><div class="l1"><a href="{address}">{escape(row.title)}</a>{marks}</div>'
         f'<div class="l2"><span class="ref">{escape(row.reference)}</span>'
-        f"{alike}{_like(row)}{_folded(row.consequences, address)}</div></td>\n"
+        f"{cause}{alike}{_like(row)}{_folded(row.consequences, address)}</div></td>\n"
         f'<td class="am">{money}</td>\n<td class="tb two">{table}</td>\n<td class="cr">{row.croupier}</td>\n'
         f'<td class="at two"><time datetime="{row.occurred_iso}">{on_two_lines(row.occurred)}</time></td>\n'
-        f'<td class="du">{row.due}{passed_to}</td>\n<td class="st-c"><span class="of">{row.state}</span></td></tr>'
+        f'<td class="du">{row.due}{passed_to}</td>\n'
+        f'<td class="st-c"><span class="of">{row.state}</span>{outcome}</td></tr>'
     )
 
 

@@ -31,6 +31,9 @@ RECURRING = ("patterns", "returned")
 OPEN_QUEUES = ("open", "mine", "unassigned", "second", "overdue", *RECURRING)
 """The queues of open cases: they are in the order of urgency."""
 
+QUEUES = (*OPEN_QUEUES, "closed")
+"""All of them: each has one line for an incident."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tab:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from types import MappingProxyType
 from typing import Any
 
 from django.contrib import admin, messages
@@ -13,6 +14,7 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.html import format_html
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
@@ -21,7 +23,8 @@ from audit.desk.audited_admin import record_entry
 from audit.desk.downloads import file_response
 from audit.desk.jobs.job_form import EVERY_CASINO, InvalidRequest, cleaned, job_params
 from audit.desk.jobs.progress import percentage, phases, progress_text
-from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
+from audit.desk.navigation import VERIFICATIONS, VERIFICATIONS_NAME
+from audit.desk.scoped_admin import RecordAdmin, demands, note_section, officer_of, scope_of
 from audit.event_store import audit_trail
 from audit.exports.lists import FORMATS
 from audit.exports.subject import ZIP
@@ -60,6 +63,18 @@ OF_THE_TREE = ("leaves", "checkpoints")
 @admin.register(Job)
 class JobAdmin(RecordAdmin[Job]):
     listed_as = _("Exports")
+    when_empty = _(
+        "Nothing has been started yet. A large export of a list is made in the background, as are verifications and"
+        " what-if runs: each is listed here with its progress and its result."
+    )
+    when_empty_of = MappingProxyType(
+        {
+            VERIFICATIONS: _("Nobody has requested a verification yet. It only reads, and nothing waits for it."),
+            f"kind__exact={JobKind.EXPORT.value}": _(
+                "No export was requested. One is made in the background where a list is too long to download at once."
+            ),
+        }
+    )
     list_display = ("title", "casino_name", "requester", "requested", "state_badge", "percentage")
     change_list_template = "admin/audit/jobs/list.html"
     list_display_links = ("title",)
@@ -79,6 +94,9 @@ class JobAdmin(RecordAdmin[Job]):
         """Whether a job is among those of the list: an export of several casinos is its officer's."""
         is_viewer = super().has_view_permission(request)
         return is_viewer and (obj is None or self.get_queryset(request).filter(pk=obj.pk).exists())
+
+    def title_of_list(self, request: HttpRequest) -> str:
+        return gettext("Verifications") if _is_of_verifications(request) else super().title_of_list(request)
 
     @admin.display(description=_("job"), ordering="kind")
     def title(self, job: Job) -> str:
@@ -116,9 +134,12 @@ class JobAdmin(RecordAdmin[Job]):
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         scope = scope_of(request, MAY_START[JobKind.VERIFY])
+        is_of_verifications = _is_of_verifications(request)
+        if is_of_verifications:
+            note_section(request, VERIFICATIONS_NAME)
         context = {
             "casinos": scope.casinos(),
-            "what_if_casinos": scope_of(request, MAY_START[JobKind.WHAT_IF]).casinos(),
+            "what_if_casinos": () if is_of_verifications else scope_of(request, MAY_START[JobKind.WHAT_IF]).casinos(),
             "every_casino": EVERY_CASINO if scope.is_everywhere else "",
             "rulesets": sorted(RULESETS),
         }
@@ -129,6 +150,8 @@ class JobAdmin(RecordAdmin[Job]):
     ) -> HttpResponse:
         """Show one job: its parameters, its progress and, once it is done, its result."""
         job = self.row_or_404(request, object_id)
+        if job.kind == JobKind.VERIFY:
+            note_section(request, VERIFICATIONS_NAME)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -215,6 +238,11 @@ class JobAdmin(RecordAdmin[Job]):
         """Return whether the officer may stop a job: they requested it, or work on cases at its casino."""
         is_case_officer = scope_of(request, Capability.WORK_CASES).includes(job.casino_id)
         return job.officer_id == officer_of(request).pk or is_case_officer
+
+
+def _is_of_verifications(request: HttpRequest) -> bool:
+    """Return whether the list that is shown is that of verifications alone, which belongs to the record."""
+    return request.GET.get("kind__exact") == JobKind.VERIFY
 
 
 def _is_still_theirs(job: Job) -> bool:

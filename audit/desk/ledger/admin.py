@@ -92,6 +92,7 @@ class EndedFilter(admin.SimpleListFilter):
 @admin.register(LedgerProcess)
 class LedgerAdmin(RecordAdmin[LedgerProcess]):
     listed_as = _("Questions")
+    when_empty = _("The ledger has seen no session yet. It is fed when a session closes.")
     counted = ngettext_lazy("%(number)d process", "%(number)d processes", "number")
     change_list_template = "admin/audit/ledger/list.html"
     list_display = ("title", "subject", "casino", "first_day", "sessions", "now", "of_the_year", "asks_at")

@@ -87,6 +87,7 @@ def _reconcile_again(request: HttpRequest, casino_id: int, gaming_day: date) -> 
 
 @admin.register(NightReport)
 class NightAdmin(RecordAdmin[NightReport]):
+    when_empty = _("No night has been reconciled yet. One is, and is listed here, once its gaming day has ended.")
     list_display = (
         "gaming_day",
         "casino",
@@ -370,6 +371,7 @@ class SubscriberForm(forms.ModelForm):  # type: ignore[type-arg]  # Django’s o
 class NightSubscriberAdmin(AuditedAdmin[NightSubscriber]):
     sees = changes = (Capability.KEEP_EQUIPMENT,)
     form = SubscriberForm
+    when_empty = _("Nobody receives the nights by e-mail. Add an officer who is to have the reports, or the alerts.")
     list_display = ("casino", "officer", "language", "receives_reports", "receives_alerts")
     list_filter = ("casino",)
 

@@ -61,6 +61,7 @@ class PersonAdmin(SubjectPages, PersonPages, AuditedAdmin[Person]):
     sees = (Capability.SEE_NAMES,)
     changes = (Capability.KEEP_EQUIPMENT,)
     change_list_template = "admin/audit/persons/list.html"
+    when_empty = _("The directory names nobody yet. An administrator adds people, or imports a list of them.")
     list_display = (
         *(
             "who",

@@ -28,6 +28,7 @@ REASON_IN_LIST = 120
 
 @admin.register(FailedRun)
 class FailedRunAdmin(RecordAdmin[FailedRun]):
+    when_empty = _("No run has failed. A stream whose run fails is listed here, and is tried again by itself.")
     list_display = ("stream_name", "casino", "reason", "since", "tries", "next_try")
     list_display_links = ("stream_name",)
     list_select_related = ("stream__table", "casino")

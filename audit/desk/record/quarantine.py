@@ -32,6 +32,7 @@ HEX_LINE_BYTES = 32
 @admin.register(Quarantined)
 class QuarantinedAdmin(RecordAdmin[Quarantined]):
     counted = ngettext_lazy("%(number)d quarantined request", "%(number)d quarantined requests", "number")
+    when_empty = _("No request was refused. One that is, is kept here with its bytes and the reason.")
     list_display = ("received", "code", "session", "seq", "key", "size", "detail")
     list_filter = ("code", "casino", "key")
     list_select_related = ("key", "casino")

@@ -33,6 +33,9 @@ class CaseContactsForm(forms.ModelForm):  # type: ignore[type-arg]  # Django’s
 class CaseContactsAdmin(AuditedAdmin[CaseContacts]):
     sees = changes = (Capability.KEEP_EQUIPMENT,)
     form = CaseContactsForm
+    when_empty = _(
+        "No address of a video room is set: nobody can ask for the video. Late cases pass to the administrators."
+    )
     list_display = ("casino", "video_room", "deputy")
     list_select_related = ("casino", "deputy")
 

@@ -34,6 +34,7 @@ class CasinoAdmin(StatedAdmin[Casino]):
     sees = (Capability.SEE_RECORD, Capability.KEEP_EQUIPMENT)
     changes = (Capability.KEEP_EQUIPMENT,)
     casino = "pk"
+    when_empty = _("No casino is registered yet. A superuser adds the first one.")
     list_display = ("code", "name", "time_zone", "cutoff", "is_sandbox")
 
     # The browser's own clock, as on every other page, instead of Django's: it writes hours without seconds.
@@ -63,6 +64,9 @@ class GamingTableAdmin(StatedAdmin[GamingTable]):
     sees = (Capability.SEE_RECORD, Capability.KEEP_EQUIPMENT)
     changes = (Capability.KEEP_EQUIPMENT,)
     listed_as = _("Gaming tables")
+    when_empty = _(
+        "No table is registered yet. An administrator adds one, and then the key with which its system sends."
+    )
     list_display = ("code", "name", "casino", "does_not_report")
     list_filter = ("casino",)
     search_fields = ("code", "name")

@@ -105,6 +105,7 @@ class KeyForm(forms.Form):
 @admin.register(ApiKey)
 class ApiKeyAdmin(AuditedAdmin[ApiKey]):
     sees = changes = (Capability.KEEP_EQUIPMENT,)
+    when_empty = gettext_lazy("No key has been issued: no table system can send anything. Add the first one.")
     list_display = ("name", "prefix", "casino", "created", "last_used", "expires", "revoked")
     list_filter = ("casino",)
     fields = readonly_fields = (

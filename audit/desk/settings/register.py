@@ -133,6 +133,9 @@ class ProposalForm(forms.Form):
 @admin.register(RegisterEntry)
 class RegisterAdmin(RecordAdmin[RegisterEntry]):
     counted = ngettext_lazy("%(number)d entry of the register", "%(number)d entries of the register", "number")
+    when_empty = gettext_lazy(
+        "Nothing has been decided yet: every text has its default reading. An entry needs two officers."
+    )
     sees = (Capability.SEE_RECORD,)
     changes = (Capability.KEEP_REGISTER,)
     list_display = ("about", "what", "where", "days", "standing", "officers")

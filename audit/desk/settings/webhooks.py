@@ -100,6 +100,9 @@ class WebhookForm(forms.Form):
 @admin.register(Webhook)
 class WebhookAdmin(AuditedAdmin[Webhook]):
     sees = changes = (Capability.KEEP_EQUIPMENT,)
+    when_empty = gettext_lazy(
+        "No webhook: findings are read at the desk and from the feed. A receiver that is added here is told of each."
+    )
     list_display = ("name", "casino", "receiver", "state", "last_delivered", "letters")
     list_filter = ("casino",)
     actions = None
@@ -224,6 +227,9 @@ class DeadLetterAdmin(RecordAdmin[DeadLetter]):
 
     sees = (Capability.KEEP_EQUIPMENT,)
     casino = "webhook__casino"
+    when_empty = gettext_lazy(
+        "Everything was delivered. What a webhook has not taken within a day is listed here, to be sent again."
+    )
     list_display = ("finding", "webhook", "at_casino", "given_up", "error", "state")
     list_display_links = None
     list_select_related = ("webhook__casino", "change__finding")

@@ -68,6 +68,7 @@ class RulesetFilter(admin.SimpleListFilter):
 @admin.register(LoggedStream)
 class StreamAdmin(RecordAdmin[LoggedStream]):
     listed_as = _("Tables")
+    when_empty = _("No table has sent anything yet. A session is listed here with its first event.")
     list_display = ("of_table", "game_played", "night", "casino", "opened", "findings_count", "stream_name")
     list_filter = (TableFilter, RulesetFilter)
     search_fields = ("=name", "=table__code")

@@ -41,6 +41,7 @@ MAX_CHANGES = 500
 @admin.register(WhatIf)
 class WhatIfAdmin(RecordAdmin[WhatIf]):
     listed_as = _("What if")
+    when_empty = _("No what-if run has been started. Choose a reading above: what stands stays as it is.")
     list_display = ("name", "of_casino", "engine_version", "started", "started_by", "progress", "ended", "promoted")
     list_select_related = ("casino",)
     change_list_template = "admin/audit/what_if/list.html"

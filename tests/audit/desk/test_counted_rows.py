@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import translation
 
-from audit.models import Officer
+from audit.models import Deadline, Officer
 from audit.templatetags.presentation import counted
 
 
@@ -54,5 +55,6 @@ def test_rows_are_counted_by_what_one_of_them_is_called(name: str, number: int, 
 def test_the_page_says_so() -> None:
     desk = Client()
     desk.force_login(Officer.objects.create_superuser("chief"))
-    shown = desk.get(reverse("admin:audit_ledgerprocess_changelist"), headers={"accept-language": "en"})
-    assert "0 processes" in shown.content.decode()
+    shown = desk.get(reverse("admin:audit_deadline_changelist"), headers={"accept-language": "en"})
+    number = Deadline.objects.count()
+    assert re.search(rf'<p class="paginator">\s*{number} deadlines\s*</p>', shown.content.decode())

@@ -12,7 +12,8 @@ from audit.casework import actions
 from audit.desk.chosen_casino import Choice
 from audit.desk.menu import tabs
 from audit.desk.navigation import PAGES, Link, Navigation
-from audit.models import Officer, Role
+from audit.jobs.queue import enqueue
+from audit.models import JobKind, Officer, Role
 from tests.audit.casework.test_actions import Desk, client_of, hired
 
 pytestmark = pytest.mark.django_db
@@ -103,6 +104,26 @@ def test_a_page_is_marked_in_its_section_and_settings_open_within_theirs() -> No
     assert current(client, reverse("admin:audit_failedrun_changelist")) == ["Failed runs"]
     assert current(client, reverse("admin:audit_deadline_changelist")) == ["Deadlines"]
     assert "Deadlines" not in links(client)
+
+
+def test_verifications_stand_under_the_record_and_other_jobs_under_exports() -> None:
+    desk = Desk()
+    client = client_of(desk.first)
+    address = reverse("admin:audit_job_changelist")
+    verification = enqueue(JobKind.VERIFY, desk.first, desk.tenant.casino, {})
+    export = enqueue(JobKind.EXPORT, desk.first, desk.tenant.casino, {"findings": [], "form": "csv"})
+    assert current(client, f"{address}?kind__exact=verify") == ["Verifications"]
+    assert current(client, reverse("admin:audit_job_change", args=(verification.pk,))) == ["Verifications"]
+    assert current(client, reverse("admin:audit_job_change", args=(export.pk,))) == ["Exports"]
+    assert current(client, f"{address}?kind__exact=export") == ["Exports"]
+    page = client.get(f"{address}?kind__exact=verify", headers={"accept-language": "en"}).content.decode()
+    assert "<title>Verifications · Cabochon</title>" in page
+    assert re.search(r"<h1>\s*Verifications\s*</h1>", page)
+    crumbs = re.search(r'<div class="breadcrumbs">(.*?)</div>', page)
+    assert crumbs is not None
+    assert re.sub("<[^>]+>", "", crumbs[1]) == "Record and proofs › Verifications"
+    of_job = client.get(reverse("admin:audit_job_change", args=(verification.pk,)), headers={"accept-language": "en"})
+    assert f'href="{address}?kind__exact=verify">Verifications</a> ›' in of_job.content.decode()
 
 
 def test_the_settings_list_their_own_sections_and_no_link_of_the_navigation_stands_twice() -> None:

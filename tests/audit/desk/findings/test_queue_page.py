@@ -1,11 +1,15 @@
-"""A queue: groups by deadline, the sums of each by who loses, what follows from an incident, and nothing else."""
+"""The list of findings: a queue's groups by deadline and the sums of each by who loses, and the rows of every list."""
 
 from __future__ import annotations
 
-from datetime import date
+import re
+from datetime import date, timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from audit.casework import actions
@@ -13,9 +17,11 @@ from audit.casework.priority import by_urgency, with_due_group, with_priority
 from audit.casework.recurrence import came_back
 from audit.desk.findings.filters import newest_days, used_rules
 from audit.desk.findings.grouping import WITHIN
-from audit.models import Case, Finding, Person
-from tests.audit.casework.test_actions import Desk, client_of
+from audit.models import Case, Finding, Person, Role
+from audit.presentation import date_time
+from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.casework.test_priority import found
+from tests.audit.tables import Tenant
 
 pytestmark = pytest.mark.django_db
 
@@ -35,11 +41,14 @@ def test_incidents_are_in_groups_by_deadline() -> None:
     assert [group.is_late for group in listed.groups][:2] == [True, False]
 
 
-def test_a_list_that_is_sorted_or_is_no_queue_has_no_groups() -> None:
-    client = client_of(Desk().first)
-    assert client.get(LIST).context["listed"] is None
-    assert client.get(LIST, {"queue": "open", "o": "2"}).context["listed"] is None
-    assert client.get(LIST, {"queue": "closed"}).context["listed"] is None
+def test_a_list_that_is_sorted_or_is_no_queue_is_one_group_without_sums() -> None:
+    desk = Desk()
+    client = client_of(desk.first)
+    for query in ({}, {"queue": "open", "o": "2"}, {"q": desk.stream.name}):
+        listed = client.get(LIST, query).context["listed"]
+        assert listed.sums is None
+        assert [(group.title, group.is_late) for group in listed.groups] == [("", False)]
+    assert client.get(LIST, {"queue": "closed"}).context["listed"].groups == []
 
 
 @pytest.mark.superuser
@@ -66,12 +75,6 @@ def test_an_unknown_side_narrows_nothing() -> None:
     client = client_of(Desk().first)
     queue, narrowed = (client.get(LIST, {"queue": "open", **more}) for more in ({}, {"owed": "nobody"}))
     assert narrowed.context["listed"].sums.count == queue.context["listed"].sums.count > 0
-
-
-def test_an_empty_queue_says_so_and_what_comes_next() -> None:
-    page = client_of(Desk().first).get(LIST, {"queue": "mine"}, headers={"accept-language": "en"}).content.decode()
-    assert "Nothing is waiting in this queue." in page
-    assert "replayed as it arrives" in page
 
 
 def test_an_auditor_has_no_boxes_to_tick() -> None:
@@ -323,3 +326,158 @@ def test_a_queue_asks_no_query_for_a_row(queue: str, django_assert_max_num_queri
     client.get(LIST, {"queue": queue})  # fills what later pages find in caches
     with django_assert_max_num_queries(16):
         client.get(LIST, {"queue": queue})
+
+
+def rows_of(desk: Desk, **query: str) -> dict[int, Any]:
+    """Return the rows of a list that is no queue, by finding, but for those with which every desk begins."""
+    page = client_of(desk.first).get(LIST, query, headers={"accept-language": "en"})
+    assert page.context["listed"].sums is None
+    rows = [row for group in page.context["listed"].groups for row in group.rows]
+    return {row.finding.pk: row for row in rows if row.finding.pk not in {each.pk for each in desk.findings}}
+
+
+@pytest.mark.superuser
+@pytest.mark.parametrize("query", [{}, {"queue": "open", "o": "-7"}, {"q": "p-7"}])
+def test_every_list_has_the_rows_of_a_queue(query: dict[str, str]) -> None:
+    desk = Desk()
+    Person.objects.create(casino=desk.tenant.casino, code="p-7", kind="player", name="Bruno Keller")
+    owed = {"by": "house", "to": "p-7", "amount": 86_400}
+    finding = found(desk, "major", euros=864, hours=2, player="p-7", croupier="c-9", owed=owed)
+    page = client_of(desk.first).get(LIST, query, headers={"accept-language": "en"}).content.decode()
+    line = next(each for each in page.split("<tr data-row>") if f"/finding/{finding.pk}/change/" in each)
+    for shown in (
+        "€864.00",
+        "owed to Bruno Keller",
+        "/croupier/",
+        "Craps, France",
+        'class="due ',
+        " left<",
+        'class="sev s',
+    ):
+        assert shown in line, shown
+    assert 'class="st new"' in line
+    assert "field-priority" not in page
+    assert f'name="_selected_action" value="{finding.pk}"' in line
+    assert 'name="action"' in page
+    assert "export/csv/" in page
+
+
+@pytest.mark.superuser
+def test_a_list_of_everything_has_a_line_for_a_consequence_and_a_queue_folds_it() -> None:
+    desk = Desk()
+    cause = found(desk, "major", euros=50, hours=2)
+    causes = [{"rule": cause.rule, "seq": cause.seq, "wager": None}]
+    consequence = found(desk, "minor", rule="payout-missing", case=cause.case, causes=causes)
+    everything = rows_of(desk)
+    assert everything[consequence.pk].cause == "caused by: Paid too much"
+    assert everything[cause.pk].cause == ""
+    assert everything[cause.pk].consequences.count == 0, "it has a line of its own"
+    sorted_queue = rows_of(desk, queue="open", o="2")
+    assert sorted_queue.keys() == {cause.pk}
+    assert sorted_queue[cause.pk].consequences.count == 1
+
+
+@pytest.mark.superuser
+def test_a_closed_case_says_when_it_was_closed_and_as_what_and_is_never_late() -> None:
+    desk = Desk()
+    closed = found(desk, "minor", hours=-1)
+    actions.perform(closed.case_id, desk.first, "take")
+    actions.perform(closed.case_id, desk.first, "propose", reason="seen", outcome="explained")
+    actions.perform(closed.case_id, desk.second, "approve")
+    for row in (rows_of(desk)[closed.pk], rows_of(desk, queue="closed")[closed.pk]):
+        assert row.due.startswith('<span class="two dim">closed ')
+        assert "late" not in row.due
+        assert (row.outcome, row.passed_to) == ("explained", "")
+
+
+@pytest.mark.superuser
+@pytest.mark.parametrize(
+    ("status", "has_stood", "standing", "words"),
+    [
+        ("pending", False, "pending", "pending"),
+        ("superseded", False, "never", "never stood"),
+        ("superseded", True, "superseded", "superseded"),
+    ],
+)
+def test_a_finding_that_does_not_stand_has_a_row_that_says_so(
+    status: str, has_stood: bool, standing: str, words: str
+) -> None:
+    desk = Desk()
+    now, never_stood = timezone.now() + timedelta(seconds=1), not has_stood
+    finding = found(desk, "minor", **({} if has_stood else {"status": "pending", "stood_at": None}))
+    if status == "superseded":
+        Finding.objects.filter(pk=finding.pk).update(status=status, superseded_at=now)
+    row = rows_of(desk, standing=standing)[finding.pk]
+    assert row.status == words
+    assert (row.bars == "", row.due == "", row.state == "") == (never_stood,) * 3
+    page = client_of(desk.first).get(LIST, {"standing": standing}, headers={"accept-language": "en"}).content.decode()
+    assert f'<span class="tag">{words}</span>' in page
+
+
+@pytest.mark.superuser
+@pytest.mark.parametrize("query", [{}, {"q": "p-7"}, {"queue": "open", "o": "2"}])
+def test_no_list_asks_a_query_for_a_row(query: dict[str, str]) -> None:
+    desk = Desk()
+    client = client_of(desk.first)
+
+    def queries() -> int:
+        client.get(LIST, query)  # fills what later pages find in caches
+        with CaptureQueriesContext(connection) as captured:
+            page = client.get(LIST, query)
+        assert page.context["listed"].groups
+        return len(captured)
+
+    found(desk, "minor", rule="payout-missing", player="p-7")
+    few = queries()
+    for _ in range(20):
+        found(desk, "minor", rule="payout-missing", player="p-7")
+    assert queries() == few
+
+
+@pytest.mark.parametrize(
+    ("query", "words", "link"),
+    [
+        ("queue=open", "Nothing waits. What the tables report is replayed as it arrives", ""),
+        ("queue=mine", "You have no open finding.", "?queue=unassigned"),
+        ("queue=unassigned", "Every open finding has an officer. What the tables report", ""),
+        ("queue=second", "No case waits for a second officer. One appears here as soon as", ""),
+        ("queue=overdue", "Nothing is late.", "?queue=open"),
+        ("queue=patterns", "A pattern is an error that one croupier has made at least 3 times within 30 days.", ""),
+        ("queue=returned", "Nothing has come back. A finding is listed here if", ""),
+        ("queue=closed", "No case has been closed yet. A case is closed when a second officer", ""),
+        ("", "There is no finding yet. What the tables report is replayed", ""),
+        ("queue=open&amount=10", "Nothing matches these filters.", "?queue=open"),
+        ("q=nothing+of+this+name", "Nothing matches “nothing of this name”.", "?"),
+    ],
+)
+def test_an_empty_list_says_what_is_so_and_what_comes_next(query: str, words: str, link: str) -> None:
+    officer = hired(Tenant(), Role.OFFICER, "first")
+    page = client_of(officer).get(f"{LIST}?{query}", headers={"accept-language": "en"}).content.decode()
+    (empty,) = re.findall(r'<p class="empty dim">(.*?)</p>', page)
+    assert words in empty
+    assert (f'href="{link}"' in empty) if link else "href" not in empty
+    assert 'name="action"' not in page, "nothing can be selected"
+    assert "0 findings" not in page
+
+
+@pytest.mark.superuser
+def test_an_empty_queue_says_when_the_last_finding_was_closed_and_which_deadline_is_next() -> None:
+    desk = Desk()
+    client = client_of(desk.first)
+    due = Case.objects.filter(casino=desk.tenant.casino).earliest("deadline")
+    assert f"The next deadline is {date_time(due.deadline, due.casino)}." in in_words(client, "overdue")
+    for each in desk.findings:
+        case = Case.objects.get(pk=each.case_id)
+        if case.state == "new":
+            actions.perform(case.pk, desk.first, "take")
+            actions.perform(case.pk, desk.first, "propose", reason="seen", outcome="explained")
+            actions.perform(case.pk, desk.second, "approve")
+    last = Case.objects.filter(casino=desk.tenant.casino).latest("closed_at")
+    assert last.closed_at is not None
+    assert f"The last finding was closed on {date_time(last.closed_at, last.casino)}." in in_words(client, "open")
+
+
+def in_words(client: Client, queue: str) -> str:
+    page = client.get(LIST, {"queue": queue}, headers={"accept-language": "en"}).content.decode()
+    (empty,) = re.findall(r'<p class="empty dim">(.*?)</p>', page)
+    return str(empty)
