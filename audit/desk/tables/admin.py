@@ -33,7 +33,7 @@ from audit.desk.sessions import session_name, table_name
 from audit.desk.tables.corrections import corrections_to
 from audit.desk.tables.course import course_of
 from audit.desk.tables.event_sentences import own_content, sentence
-from audit.desk.tables.going_on import Where, day_in, moment_context
+from audit.desk.tables.going_on import Where, day_in, found_in, moment_context
 from audit.desk.tables.moment import clock_in, instant_at, moments_of, span_of
 from audit.desk.tables.replay import persons_in, replay_context
 from audit.desk.tables.video_menu import VideoMenu, video_menu
@@ -41,7 +41,7 @@ from audit.event_store import read
 from audit.exports.pdf import PDF
 from audit.felt.frames import playback_of
 from audit.models import Finding, GamingTable, LoggedStream
-from audit.persons.directory import mentioned_in
+from audit.persons.directory import Directory, mentioned_in
 from audit.presentation import date_time, day, event_name, language, local, ruleset_label
 from settlement.codec import decode_one_stored
 from settlement.rulesets import RULESETS
@@ -252,10 +252,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
             "last": last,
             "earlier": before[0] if len(before) > AROUND + 1 else None,
             "later": after[-1] if len(after) > AROUND else None,
-            "replay": replay_context(stream, playback, at, directory, course=where.course)
-            if where is not None
-            else None,
-            "moment": moment_context(where, directory) if where is not None else None,
+            **(_replayed(where, directory) if where is not None else {"replay": None, "moment": None}),
             "video": self._video(request, where),
             "may_complain": scope_of(request, Capability.WORK_CASES).includes(stream.casino_id),
             "tables": GamingTable.objects.filter(casino=stream.casino_id).order_by("code"),
@@ -267,6 +264,17 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
             return None
         instant = instant_at(where.stream, where.seq, where.written, where.span)
         return video_menu(request, where.stream, instant) if instant is not None else None
+
+
+def _replayed(where: Where, directory: Directory) -> dict[str, Any]:
+    """Return the replay around a moment, and what the page says of the moment."""
+    found = found_in(where)
+    return {
+        "replay": replay_context(
+            where.stream, where.playback, where.seq, directory, course=where.course, found=found.replayed
+        ),
+        "moment": moment_context(where, directory, found),
+    }
 
 
 def _findings_at(stream_id: int, seqs: list[int]) -> dict[int, list[Finding]]:

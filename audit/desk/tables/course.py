@@ -102,7 +102,7 @@ class Course:
 
     @cached_property
     def by_seq(self) -> dict[int, Coup]:
-        return {coup.seq: coup for coup in self.coups}
+        return {coup.event.seq: coup for coup in self.coups}
 
     @property
     def opener(self) -> SessionOpened | None:
@@ -151,7 +151,9 @@ def course_of(stream: LoggedStream) -> Course:
     types = [kind.type for kind in FOLLOWED] + ([result.type] if result is not None else [])
     stored = decode_stored(b"[%b]" % b",".join(read.of_types(stream.pk, types)))
     corrections = corrections_in_effect(stream.pk)
-    events = [corrections.corrected(event) for event in stored if not corrections.removed_by(event)]
+    events = list(stored)
+    if corrections.targets:
+        events = [corrections.corrected(event) for event in events if not corrections.removed_by(event)]
     results = [event for event in events if type(event) is result]
     coups = [Coup(number, event) for number, event in enumerate(results, start=1)]
     return Course(coups, [event for event in events if isinstance(event, FOLLOWED)])
@@ -164,9 +166,11 @@ def _followed(events: Iterable[Event]) -> Iterator[tuple[Event, AtTable]]:
         match event:
             case SessionOpened():
                 open_staff(table, event.data)
+                found.since = _since(table, found, event)
                 found.bank, found.bank_at = event.data.float, event.occurred_at
             case StaffAssigned() | StaffRelieved():
                 change_staff(table, event)
+                found.since = _since(table, found, event)
             case PlayerSeated():
                 found.seats[event.data.player] = event.data.seat or ""
             case PlayerLeft():
@@ -176,5 +180,9 @@ def _followed(events: Iterable[Event]) -> Iterator[tuple[Event, AtTable]]:
                 found.bank, found.bank_at = (found.bank or 0) + amount, event.occurred_at
             case _:
                 pass
-        found.since = {member: found.since.get(member, event.occurred_at) for member in dict.fromkeys(table.staff)}
         yield event, found
+
+
+def _since(table: Table, before: AtTable, event: Event) -> dict[Member, datetime]:
+    """Return since when each of the staff is there, who were so ``before`` the event as it says."""
+    return {member: before.since.get(member, event.occurred_at) for member in dict.fromkeys(table.staff)}

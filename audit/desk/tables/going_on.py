@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
@@ -85,20 +85,33 @@ def day_in(text: str) -> date | None:
         return None
 
 
-def moment_context(where: Where, directory: Directory) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The standing findings of a session: those that its ruler has, ``TICKS`` at most, and those at the events that the
+    page replays; both in the order of the clock."""
+
+    on_ruler: Sequence[Finding]
+    replayed: Sequence[Finding]
+
+
+def found_in(where: Where) -> Found:
+    """Look up the findings of a page: in one query, in two where the session has more than the ruler."""
+    rows = Finding.objects.standing().filter(stream_id=where.stream.pk).select_related("casino")
+    in_order = rows.order_by("occurred_at", "pk")
+    first, last = where.playback.frames[0].event.seq, where.playback.frames[-1].event.seq
+    on_ruler = list(in_order[:TICKS])
+    if len(on_ruler) < TICKS:
+        return Found(on_ruler, [each for each in on_ruler if first <= each.seq <= last])
+    return Found(on_ruler, list(in_order.filter(seq__range=(first, last))))
+
+
+def moment_context(where: Where, directory: Directory, found: Found) -> dict[str, Any]:
     """Return what the page says of a moment."""
     stream, playback, course = where.stream, where.playback, where.course
     session = playback.session
     frame, at_table = where.frame, course.at(where.seq)
     casino, currency, now = stream.casino, playback.currency, frame.event.occurred_at
     staked = _staked(frame)
-    on_ruler = list(
-        Finding.objects.standing()
-        .filter(stream_id=stream.pk)
-        .order_by("occurred_at", "pk")
-        .select_related("casino")[:TICKS]
-    )
-    findings = _findings(where, on_ruler)
     return {
         **_clocks(where),
         "zone": zone(now, casino),
@@ -118,9 +131,9 @@ def moment_context(where: Where, directory: Directory) -> dict[str, Any]:
         "is_bank_seen": _sees(playback.session, "bank"),
         "players": list(_players(stream, currency, staked, at_table, directory)),
         "silent_min": _silent_min(where),
-        "ruler": night_ruler(stream, where.span, course, on_ruler, directory, now),
+        "ruler": night_ruler(stream, where.span, course, found.on_ruler, directory, now),
         "bar_minutes": bar_minutes(where.span),
-        "coups": [_coup(line, where) for line in _lines(where, findings)],
+        "coups": [_coup(line, where) for line in _lines(where, found.replayed)],
         "complaints": complaints_in(Complaint.objects.filter(stream_id=stream.pk)),
         "findings": [
             {
@@ -129,7 +142,7 @@ def moment_context(where: Where, directory: Directory) -> dict[str, Any]:
                 "reference": reference(each),
                 "who": _owed(each),
             }
-            for each in findings
+            for each in found.replayed
             if abs(each.seq - where.seq) <= NEAR
         ][:6],
     }
@@ -144,16 +157,6 @@ def _clocks(where: Where) -> dict[str, str]:
     if moment_in(stream, stream.table, wanted, where.span).is_open:
         return {"clock": f"{wanted:%H:%M}", "closed_at": ""}
     return {"clock": now, "closed_at": f"{wanted:%H:%M}"}
-
-
-def _findings(where: Where, on_ruler: list[Finding]) -> list[Finding]:
-    """Return the standing findings at the events of the playback, in the order of the clock: of those ``on_ruler`` if
-    it has all of the session."""
-    first, last = where.playback.frames[0].event.seq, where.playback.frames[-1].event.seq
-    if len(on_ruler) < TICKS:
-        return [each for each in on_ruler if first <= each.seq <= last]
-    rows = Finding.objects.standing().filter(stream_id=where.stream.pk, seq__range=(first, last))
-    return list(rows.order_by("occurred_at", "pk").select_related("casino"))
 
 
 def _sees(session: Session | None, family: str) -> bool:
@@ -266,7 +269,7 @@ def _silent_min(where: Where) -> int:
     return int(gap.total_seconds() // 60) if gap >= SILENCE else 0
 
 
-def _lines(where: Where, findings: list[Finding]) -> list[CoupLine]:
+def _lines(where: Where, findings: Sequence[Finding]) -> list[CoupLine]:
     is_whole = where.playback.frames[-1].event.seq >= where.span.last_seq
     return coup_lines(where.playback, where.course, findings, is_whole=is_whole)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
@@ -56,15 +56,16 @@ def replay_context(
     disputed: Collection[str] = (),
     lines: Mapping[int, Any] = NO_LINES,
     marks: Mapping[int, Mark] = NO_MARKS,
+    found: Iterable[Finding] | None = None,
 ) -> dict[str, Any]:
     """Return what the replay template shows of a playback that has frames, opened at event ``focus``.
 
     ``course`` is that of the session, by whose coups the timeline is folded. ``disputed`` are ids of wagers whose chips
     are ringed; ``lines`` what a page says of events beyond their sentence, ``marks`` the events that the page is about,
-    both by seq.
+    both by seq; ``found`` the standing findings of the range at least, None to look them up.
     """
     focus_index = playback.index_of(focus)
-    findings = _finding_titles(stream, playback)
+    findings = _titles(_named_findings(stream, playback) if found is None else {(at.seq, at.rule) for at in found})
     chips = drawing.chips_of(playback)
     steps = [_step(stream, frame, findings, playback.currency, directory, lines) for frame in playback.frames]
     shown: dict[int, list[str]] = {}  # by the id of a stake, which is one object for as long as it does not change
@@ -117,12 +118,17 @@ def _step(
     }
 
 
-def _finding_titles(stream: LoggedStream, playback: Playback) -> dict[int, list[str]]:
-    """Return the titles of the standing findings in the range, by the seq of their event."""
+def _named_findings(stream: LoggedStream, playback: Playback) -> Iterable[tuple[int, str]]:
+    """Return the seq and the rule of the standing findings in the range, each once."""
     first, last = playback.frames[0].event.seq, playback.frames[-1].event.seq
     rows = Finding.objects.standing().filter(stream_id=stream.pk, seq__range=(first, last))
+    return rows.order_by("seq", "rule").values_list("seq", "rule").distinct()
+
+
+def _titles(found: Iterable[tuple[int, str]]) -> dict[int, list[str]]:
+    """Return the titles of findings by the seq of their event."""
     titles: dict[int, list[str]] = {}
-    for seq, rule in rows.order_by("seq", "rule").values_list("seq", "rule").distinct():
+    for seq, rule in sorted(found):
         titles.setdefault(seq, []).append(finding_title(rule))
     return titles
 
