@@ -26,7 +26,7 @@ from audit.desk.scoped_admin import demands, in_record, scope_of
 from audit.event_store import read
 from audit.models import Finding, LoggedStream, NightReport, NightState
 from audit.models.cases import State
-from audit.presentation import count, finding_title
+from audit.presentation import count, finding_title, money_in_prose
 from audit.simulation import first_run
 
 DISMISSED = "first-run"
@@ -58,7 +58,7 @@ def first_run_view(request: HttpRequest) -> HttpResponse:
         "title": _("First run"),
         "progress": progress,
         "steps": first_steps(request) if progress is None else [],
-        "losses": losses(sums_of(open_incidents)),
+        "losses": losses(sums_of(open_incidents), write=money_in_prose),
         "to_sign": to_sign,
         "half_way": half_way,
         "half_way_title": finding_title(half_way.rule) if half_way is not None else "",

@@ -29,6 +29,7 @@ from audit.models import Casino, Finding
 from audit.presentation import (
     Stake,
     TimeLeft,
+    WriteMoney,
     date_time,
     finding_title,
     money,
@@ -100,19 +101,28 @@ def sums_of(open_incidents: QuerySet[Finding]) -> QuerySet[Any]:
     return sums.values_list("currency", "by", "casino", "total", "count", "oldest")
 
 
-def losses(sums: Iterable[tuple[Any, ...]], casinos: Mapping[int, Casino] = MappingProxyType({})) -> list[Loss]:
+def losses(
+    sums: Iterable[tuple[Any, ...]],
+    casinos: Mapping[int, Casino] = MappingProxyType({}),
+    write: WriteMoney = money,
+) -> list[Loss]:
     """Return what is owed by the causes of the open incidents, by side and currency. ``sums`` is of ``sums_of``.
 
-    ``casinos`` are those that the page is about, by their ids; without them the oldest is on no casino's clock.
+    ``casinos`` are those that the page is about, by their ids; without them the oldest is on no casino's clock. As
+    figures they are to the cent; a sentence has another ``write``.
     """
     by_side: dict[tuple[str, bool], list[tuple[datetime, int, int, int]]] = defaultdict(list)
     for currency, by, casino, total, count, oldest in sums:
         by_side[currency, by != "house"].append((oldest, casino, total, count))
-    return [_loss(currency, is_banks, rows, casinos) for (currency, is_banks), rows in sorted(by_side.items())]
+    return [_loss(currency, is_banks, rows, casinos, write) for (currency, is_banks), rows in sorted(by_side.items())]
 
 
 def _loss(
-    currency: str, is_banks: bool, rows: Sequence[tuple[datetime, int, int, int]], casinos: Mapping[int, Casino]
+    currency: str,
+    is_banks: bool,
+    rows: Sequence[tuple[datetime, int, int, int]],
+    casinos: Mapping[int, Casino],
+    write: WriteMoney,
 ) -> Loss:
     oldest, casino_id, _total, _count = min(rows)
     casino = casinos.get(casino_id)
@@ -120,7 +130,7 @@ def _loss(
     if len(casinos) > 1 and casino is not None:
         since = _("%(since)s, %(casino)s") % {"since": since, "casino": casino}
     total, count = sum(row[2] for row in rows), sum(row[3] for row in rows)
-    return Loss("bank" if is_banks else "player", money(total, currency), count, since)
+    return Loss("bank" if is_banks else "player", write(total, currency), count, since)
 
 
 def incidents(request: HttpRequest) -> tuple[list[Incident], list[Incident]]:
