@@ -91,6 +91,7 @@ def test_money_is_in_units_of_the_currency_and_says_who_owes_whom(desk: Desk) ->
     listed = client_of(desk.first).get("/admin/audit/finding/").content.decode()
     page = client_of(desk.first).get(f"/admin/audit/finding/{overpaid.pk}/change/").content.decode()
     assert re.search(r'<span class="money">€2.00</span><br><span class="who bank">.*?overpaid to Anna Ferrand<', listed)
+    assert "Anna Ferrand (" not in listed, "on a page a name stands alone"
     assert 'Anna Ferrand was overpaid <em class="bank">€2</em>' in page
     assert "Anna" not in client_of(desk.auditor).get("/admin/audit/finding/").content.decode()
     assert "overpaid to p0412<" in client_of(desk.auditor).get("/admin/audit/finding/").content.decode()
