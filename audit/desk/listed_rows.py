@@ -17,7 +17,7 @@ from django.contrib.admin.templatetags.admin_urls import add_preserved_filters
 from django.contrib.admin.utils import display_for_field, display_for_value, lookup_field, quote
 from django.contrib.admin.views.main import ChangeList
 from django.core.exceptions import FieldDoesNotExist, ObjectDoesNotExist
-from django.db.models import DateField, Field, ForeignKey, ManyToOneRel, Model, TimeField
+from django.db.models import DateField, Field, ManyToOneRel, Model, TimeField
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
 from django.utils.translation import gettext
@@ -34,8 +34,9 @@ _MARK = re.compile(r'<img src="[^"]*icon-(yes|no|unknown)\.svg"[^>]*>')
 
 
 def rows_of(listed: ChangeList, headers: Sequence[dict[str, Any]]) -> SafeString:
-    """Return the rows of a list, each cell with the heading of its column as ``data-label``.
+    """Return the rows of a list, each cell with the heading of its column as ``data-label``, as ``cards`` has them.
 
+    The title of a card is the first column that links to the row's page, or the section's ``card_title``.
     ``data-none`` is a cell with nothing in it, which a card on a phone leaves out.
     Where Django draws a mark for yes and no, which in red looks like an error, the word stands.
     """
@@ -46,7 +47,7 @@ def rows_of(listed: ChangeList, headers: Sequence[dict[str, Any]]) -> SafeString
 
 def _row(listed: ChangeList, row: Model, writers: Iterable[_Writer], query: str) -> str:
     address = escape(_address(listed, row) + query)
-    return f"<tr>{''.join([writer.cell(row, address) for writer in writers])}</tr>"
+    return f'<tr role="row">{"".join([writer.cell(row, address) for writer in writers])}</tr>'
 
 
 def _address(listed: ChangeList, row: Model) -> str:
@@ -71,13 +72,14 @@ def _kept_query(listed: ChangeList) -> str:
 
 
 class _Writer:
-    """Writes the cells of one column."""
+    """Writes the cells of one column. ``is_first`` of those that link to the row's page: it names the row."""
 
     def __init__(self, shown: Cell, css: str, label: str, *, is_link: bool, is_first: bool, none: str) -> None:
         self.shown, self.is_link, self.none = shown, is_link, none
         self.tag = "th" if is_first else "td"
         self.has_label = bool(label)
-        self.opening = f'<{self.tag} data-label="{label}"'
+        role = "rowheader" if is_first else "cell"
+        self.opening = f'<{self.tag} data-label="{label}" role="{role}"'
         self.css = css
 
     def cell(self, row: Model, address: str) -> str:
@@ -107,12 +109,16 @@ def _in_words(text: str) -> str:
 
 def _writers(listed: ChangeList, labels: Iterable[str]) -> Iterable[_Writer]:
     links, had_link = listed.list_display_links, False
+    title = getattr(listed.model_admin, "card_title", "")
     for name, label in zip(listed.list_display, labels, strict=True):
         is_link = links is not None and (name in links if links else not had_link)
         css = "action-checkbox" if name == "action_checkbox" else f"field-{name.__name__ if callable(name) else name}"
+        is_first = is_link and not had_link
+        if name == title if title else is_first:
+            css += " what"
         none = str(listed.model_admin.get_empty_value_display())
         cell = _cell_of(listed, name, none, is_link=is_link)
-        yield _Writer(cell, css, label, is_link=is_link, is_first=is_link and not had_link, none=none)
+        yield _Writer(cell, css, label, is_link=is_link, is_first=is_first, none=none)
         had_link = had_link or is_link
 
 
@@ -144,7 +150,7 @@ def _field(options: Any, name: Any) -> Any:
 
 
 def _of_field(field: Any, none: str, *, is_link: bool) -> Cell:
-    is_unbroken = isinstance(field, DateField | TimeField | ForeignKey)
+    is_unbroken = isinstance(field, DateField | TimeField)  # the name of a casino may take two lines
     if isinstance(field.remote_field, ManyToOneRel):
 
         def related(row: Model) -> tuple[Any, bool]:

@@ -7,10 +7,12 @@ from datetime import date, datetime
 from django import template
 from django.contrib.admin.views.main import ChangeList
 from django.utils.formats import date_format
+from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 
 from audit import presentation
 from audit.desk import addresses, parts, sessions
+from audit.desk.cards import as_cards
 from audit.desk.tables.limits import equipment_name
 from audit.models import Casino, LoggedStream, Officer
 from settlement.law import LawText
@@ -19,6 +21,12 @@ register = template.Library()
 register.filter(parts.on_two_lines)
 register.filter(parts.severity)
 register.filter(parts.severity_bars)
+
+
+@register.simple_block_tag
+def cards(content: str) -> SafeString:
+    """Show a table whose rows are cards on a phone: ``{% cards %}<table class="t">…</table>{% endcards %}``."""
+    return as_cards(content)
 
 
 @register.filter

@@ -81,7 +81,9 @@ def test_an_address_that_does_not_exist_is_a_page_of_the_desk(
         assert faults_of(own, page) == []
 
 
-@pytest.mark.parametrize("model", ["casino", "gamingtable", "apikey", "deadline", "nightreport", "loggedstream"])
+@pytest.mark.parametrize(
+    "model", ["casino", "gamingtable", "apikey", "deadline", "nightreport", "loggedstream", "person", "registerentry"]
+)
 def test_on_a_phone_a_row_of_a_list_is_a_card(
     browser: Browser, live_server: LiveServer, desk: Desk, model: str
 ) -> None:
@@ -93,6 +95,7 @@ def test_on_a_phone_a_row_of_a_list_is_a_card(
     assert cells.count()
     outside = "cells => cells.filter(each => each.getBoundingClientRect().right > innerWidth).length"
     assert cells.evaluate_all(outside) == 0
+    assert page.locator("#result_list").get_by_role("columnheader").count() > 2, "who hears the page hears headings"
     headings = page.locator("#result_list thead th .text").all_text_contents()
     labels = set(
         page.locator("#result_list tbody td[data-label]").evaluate_all("each => each.map(c => c.dataset.label)")

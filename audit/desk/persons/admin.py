@@ -18,7 +18,6 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
-from django.utils.html import format_html
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
@@ -36,7 +35,7 @@ from audit.exports.sheets import Column, Sheet
 from audit.models import Casino, Person, PersonKind
 from audit.persons.directory_file import COLUMNS, MAX_BYTES, FileRefused, import_file
 from audit.persons.erasure import MAX_REASON, Erased, ErasureRefused, erase
-from audit.presentation import MISSING, count, day, labelled, person_alone
+from audit.presentation import MISSING, count, day, person_alone
 
 SHOWN_REFUSALS = 200
 """Refused rows that the page lists."""
@@ -47,13 +46,6 @@ class ImportForm(forms.Form):
 
     casino = forms.ModelChoiceField(Casino.objects.none(), label=_("casino"), empty_label=None)
     file = forms.FileField(label=_("file"))
-
-
-def _in_card(label: str, text: str) -> str:
-    """Return a cell of the list, with what it is about: on a phone a row is a card, without the heads of columns."""
-    if not text:
-        return format_html('<span class="none">{}</span>', MISSING)
-    return format_html('<span class="label">{}</span>{}', labelled(label, ""), text)
 
 
 @admin.register(Person)
@@ -76,6 +68,7 @@ class PersonAdmin(SubjectPages, PersonPages, AuditedAdmin[Person]):
         ),
     )
     list_display_links = ("code",)
+    card_title = "who"
     list_filter = ("kind", "casino")
     list_select_related = ("casino",)
     list_per_page = 50
@@ -94,32 +87,31 @@ class PersonAdmin(SubjectPages, PersonPages, AuditedAdmin[Person]):
     def incidents(self, person: Person) -> str:
         tally = _tally(person)
         if tally is None or not tally.incidents:
-            return _in_card(gettext("incidents"), "")
+            return MISSING
         text = count(tally.incidents)
         if tally.open:
             text = gettext("%(number)s, %(open)s open") % {"number": text, "open": count(tally.open)}
-        return _in_card(gettext("incidents"), text)
+        return text
 
     @admin.display(description=_("owed to players"), ordering="by_owed")
     def owed_to_players(self, person: Person) -> str:
-        return _in_card(gettext("owed to players"), self._amount(person, "player"))
+        return self._amount(person, "player")
 
     @admin.display(description=_("paid too much"), ordering="by_overpaid")
     def paid_too_much(self, person: Person) -> str:
-        return _in_card(gettext("paid too much"), self._amount(person, "bank"))
+        return self._amount(person, "bank")
 
     @admin.display(description=_("nights with incidents"))
     def nights(self, person: Person) -> str:
         tally = _tally(person)
         if tally is None or not tally.days:
-            return _in_card(gettext("nights with incidents"), "")
-        text = gettext("%(number)s, last %(day)s") % {"number": count(len(tally.days)), "day": day(max(tally.days))}
-        return _in_card(gettext("nights with incidents"), text)
+            return MISSING
+        return gettext("%(number)s, last %(day)s") % {"number": count(len(tally.days)), "day": day(max(tally.days))}
 
     @staticmethod
     def _amount(person: Person, side: str) -> str:
         tally = _tally(person)
-        return tally.amount_of(side) if tally is not None else ""
+        return tally.amount_of(side) if tally is not None else MISSING
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Person]:
         return orderable(super().get_queryset(request))

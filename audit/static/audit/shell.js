@@ -8,6 +8,9 @@ for (const select of document.querySelectorAll("select[data-sends]")) {
 // The open tab of a row that scrolls is in sight.
 for (const tab of document.querySelectorAll(".views [aria-current]")) tab.parentElement.scrollLeft = tab.offsetLeft - tab.parentElement.offsetLeft - 24;
 
+// So is the open page in the navigation, where that scrolls.
+for (const link of document.querySelectorAll("#menu nav [aria-current]")) link.scrollIntoView({ block: "nearest" });
+
 // The shell of the desk: Ctrl K opens the palette, arrows choose in it, Enter opens. Without it the field leads to its page.
 (() => {
   const palette = document.getElementById("palette");
