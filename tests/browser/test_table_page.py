@@ -95,7 +95,9 @@ def test_a_coup_unfolds_by_keys_without_a_script_and_a_print_has_what_is_open(
     own = Session(browser, live_server, desk.first, **options)
     page = own.open(f"/admin/audit/loggedstream/{stream.pk}/table/?at={course_of(stream).coups[1].seq}")
     folds = page.locator("details.coup")
-    assert folds.evaluate_all("each => each.map(one => one.open)") == [False, True, False, False]
+    coups = folds.count()
+    assert coups > 2
+    assert folds.evaluate_all("each => each.map(one => one.open)") == [number == 1 for number in range(coups)]
     first = folds.first
     expect(first.locator("li")).to_have_count(first.locator("li[id]").count())
     expect(first.locator("li").first).to_be_hidden()
@@ -105,7 +107,7 @@ def test_a_coup_unfolds_by_keys_without_a_script_and_a_print_has_what_is_open(
     assert page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     assert first.locator("summary").evaluate("each => each.offsetHeight") >= (44 if width == 390 else 24)
     page.emulate_media(media="print")
-    expect(page.locator("#timeline summary:visible")).to_have_count(4)
+    expect(page.locator("#timeline summary:visible")).to_have_count(coups)
     in_open = page.locator("details.coup[open] li").count()
     assert 0 < in_open < page.locator("#timeline li[id]").count()
     expect(page.locator("#timeline li[id]:visible")).to_have_count(in_open)
@@ -120,17 +122,20 @@ def test_the_replay_opens_the_coup_that_it_comes_to_and_a_filter_those_with_some
     page = own.open(f"/admin/audit/loggedstream/{stream.pk}/table/?at={coups[0].seq}")
     is_open = "each => each.map(one => one.open)"
     folds = page.locator("details.coup")
-    assert folds.evaluate_all(is_open) == [True, False, False, False]
+    last = folds.count() - 1
+    assert last > 1
+    assert folds.evaluate_all(is_open) == [number == 0 for number in range(last + 1)]
     page.keyboard.press("End")
     expect(folds.last).to_have_attribute("open", "")
     expect(page.locator("#timeline [aria-current]")).to_be_visible()
-    assert folds.evaluate_all(is_open) == [True, False, False, True]
+    opened = [number in (0, last) for number in range(last + 1)]
+    assert folds.evaluate_all(is_open) == opened
     page.get_by_role("button", name="Payments").click()
     payments = page.locator("#timeline li.payment").count()
     assert payments
     expect(page.locator("#timeline li[id]:visible")).to_have_count(payments)
     page.get_by_role("button", name="All").click()
-    assert folds.evaluate_all(is_open) == [True, False, False, True], "as they were before the filter"
+    assert folds.evaluate_all(is_open) == opened, "as they were before the filter"
     assert own.errors == []
 
 

@@ -34,7 +34,8 @@ def _folded(fold: Fold, lines: Sequence[Mapping[str, Any]], items: Sequence[str]
     result = f'<span class="pk {fold.kind}">{escaped(fold.result)}</span>' if fold.result else ""
     number = ngettext("%(number)d event", "%(number)d events", len(lines)) % {"number": len(lines)}
     titles = dict.fromkeys(title for line in lines for title in line["findings"])
-    found = f'<strong class="flag">{escaped(", ".join(titles))}</strong>' if titles else ""
+    words = escaped(", ".join(titles))
+    found = f'<strong class="flag" title="{words}">{words}</strong>' if titles else ""
     return (
         f'<li class="coup"><details class="coup"{" open" if is_open else ""}><summary>'
         f"<b>{escaped(_('Coup %(number)d') % {'number': fold.number})}</b>{result}"
