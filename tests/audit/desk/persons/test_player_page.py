@@ -15,7 +15,7 @@ from audit.desk.persons.concerning import concerning
 from audit.desk.persons.player_page import sessions_of
 from audit.event_store import audit_trail
 from audit.models import Casino, Finding, LedgerProcess, LoggedStream, Person, Role
-from audit.presentation import date_time, money
+from audit.presentation import date_time, money, money_in_prose
 from audit.reconciliation import sessions, wording
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.desk.persons.test_names_on_pages import NamedNight
@@ -163,7 +163,7 @@ def test_what_is_owed_to_a_player_and_open_leads_to_its_finding_or_to_the_list_o
     address = f"/admin/audit/finding/{owed.pk}/change/" if len(mine) == 1 else "queue=open&amp;owed=player"
     assert mine
     assert address in shown.split('<a class="btn go" href="')[1].split("</a>")[0]
-    assert f"To be paid: {found.amount_of('player')}" in shown
+    assert f"To be paid: {money_in_prose(sum(each.amount for each in mine), owed.currency)}" in shown
     assert f"open since {date_time(min(each.occurred_at for each in mine), night.casino)}" in shown
     other = player_page(night.casino, "nobody")
     assert "To be paid" not in reader.get(other).content.decode()
