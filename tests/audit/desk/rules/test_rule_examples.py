@@ -15,6 +15,7 @@ from django.utils import translation
 from audit.desk.rules.examples import FILE, TITLES, Examples, envelopes, examples_of, shown_of
 from settlement import Finding, adjudicate
 from settlement.catalogue import RULES
+from settlement.catalogue.sentences import amount_in_prose
 from tests.audit.desk.rules.test_rules_page import desk_of
 from tests.audit.tables import Tenant
 
@@ -101,7 +102,7 @@ def test_every_example_is_called_by_what_makes_the_difference(language: str) -> 
         shown = {row.rule: shown_of(row.rule) for row in ROWS}
         assert {rule for rule, examples in shown.items() if tools & {each.title for each in examples}} == set()
         for rule, (first, *_others) in shown.items():
-            assert first.reason == adjudicated(rule).message(language), "what the officer reads of it"
+            assert first.reason == adjudicated(rule).message(language, amount_in_prose), "what the officer reads of it"
     assert len({each.title for examples in shown.values() for each in examples}) > 60
 
 
