@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from datetime import date
 
 import pytest
 from django.contrib.admin import site
@@ -11,8 +12,10 @@ from django.urls import URLPattern, URLResolver, resolve
 from playwright.sync_api import Browser, expect
 from pytest_django.live_server_helper import LiveServer
 
-from audit.models import Officer
+from audit.models import Officer, Person, PersonKind
 from audit.reconciliation import runs
+from audit.register import entries as register
+from audit.register.entries import Proposal
 from tests.audit.casework.test_actions import Desk
 from tests.audit.reconciliation.played import DAY
 from tests.browser.sessions import CHROMIUM, Session
@@ -89,6 +92,9 @@ def test_on_a_phone_a_row_of_a_list_is_a_card(
 ) -> None:
     chief = Officer.objects.create_superuser(f"chief-{desk.tenant.code}")
     runs.reconcile(desk.tenant.casino, DAY, actor="test")
+    Person.objects.create(casino=desk.tenant.casino, code="p0001", kind=PersonKind.PLAYER, name="Bruno Keller")
+    proposal = Proposal(reading="payout_unit", value=100, first_day=date(2026, 1, 1), reason="chips of one euro")
+    register.propose(desk.second, desk.tenant.casino, proposal)
     own = Session(browser, live_server, chief, viewport={"width": 390, "height": 900})
     page = own.open(f"/admin/audit/{model}/")
     cells = page.locator("#result_list tbody td:visible, #result_list tbody th:visible")

@@ -89,7 +89,7 @@ w2    on_the_croupier        0,70 €  nulle       0,00 € + 0,70 €      0
 │ La mise w2 (on_the_croupier, 0,70 €) a été acceptée alors que « on_the_croupier » ne figure pas parmi les chances    │
 │ autorisées à ce jeu. Elle est nulle et l’enjeu doit être rendu.                                                      │
 │   « Les joueurs ne peuvent faire usage que des quatre catégories de chances suivantes : »                            │
-│ art. 55-8 intro · événement #3                                                                                       │
+│ art. 55-8 introduction · événement #3                                                                                │
 ╰──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────╯
 ╭─ #4 wager-id-reused  critique · Identifiant de mise employé deux fois ───────────────────────────────────────────────╮
 │ L’identifiant w1 a été donné à une seconde mise ; l’événement 2 l’avait déjà employé. La seconde n’est pas jugée.    │
