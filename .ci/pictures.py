@@ -68,7 +68,21 @@ def _webhook(page: Page) -> str:
 
 
 FINDING = linked(f"{DESK}/finding/?queue=open&owed=player", "#content table a[href*='/change/']")
-PLAYER = linked(FINDING, "#content a[href*='/player/']")
+
+
+def player(page: Page) -> str:
+    """Return the page of the first player whom a finding names: of some it is not known who they are."""
+    home = page.url.split("/admin/")[0]
+    page.goto(f"{home}{DESK}/finding/?queue=open")
+    rows = page.locator("#content table a[href*='/change/']").all()
+    for address in [urljoin(page.url, row.get_attribute("href") or "") for row in rows]:
+        page.goto(address)
+        named = page.locator("#content a[href*='/player/']")
+        if named.count():
+            return urljoin(urlsplit(page.url).path, named.first.get_attribute("href") or "")
+    raise AssertionError("no finding names a player")
+
+
 MOMENT = linked(FINDING, "a[href*='/table/?at=']")
 
 PAGES: Mapping[str, Way] = MappingProxyType(
@@ -89,7 +103,7 @@ PAGES: Mapping[str, Way] = MappingProxyType(
         "law-in-a-session": lambda page: f"{MOMENT(page).split('/table/')[0]}/coverage/",
         "people": f"{DESK}/person/",
         "croupier": linked(FINDING, "#content a[href*='/croupier/']"),
-        "player": PLAYER,
+        "player": player,
         "rules": "/admin/rules/",
         "rule": "/admin/rules/payout-missing/",
         "law": "/admin/rules/law/fr-art-55-7/",
@@ -144,9 +158,9 @@ MORE: Mapping[str, Way] = MappingProxyType(
         "person": PERSON,
         "new-person": f"{DESK}/person/add/",
         "import-people": f"{DESK}/person/import/",
-        "held-of-a-person": lambda page: PLAYER(page).replace("/player/", "/held/player/"),
+        "held-of-a-person": lambda page: player(page).replace("/player/", "/held/player/"),
         "erase-a-person": lambda page: PERSON(page).replace("/change/", "/delete/"),
-        "money-of-a-player": linked(PLAYER, "#content a[href*='/money/']"),
+        "money-of-a-player": linked(player, "#content a[href*='/money/']"),
         "register": f"{DESK}/registerentry/",
         "new-entry": f"{DESK}/registerentry/add/",
         "proof-of-an-event": lambda page: f"/admin/state/proof/?{_event(page)}",
