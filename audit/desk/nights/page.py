@@ -347,7 +347,6 @@ def session_page(
         "opener": events_address(stream_id, 1),
         "closer": events_address(stream_id, session["last_seq"]),
         **detail,
-        "table": detail["table"].as_cards(),
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cache
 from typing import Any, TypeAlias
@@ -50,14 +50,9 @@ class Cell:
     remark: str = ""
     is_question: bool = False
 
-    def html(self, question: str, *, is_labelled: bool = False) -> str:
-        """Return the cell as it stands in a row; ``question`` is the word for one that a line asks about.
-
-        ``is_labelled``: with its heading, which a card shows before it.
-        """
+    def html(self, question: str) -> str:
+        """Return the cell as it stands in a row; ``question`` is the word for one that a line asks about."""
         opening, closing = _tags(self.column.kind)
-        if is_labelled:
-            opening = f'{opening[:-1]} data-label="{markup(self.column.label)}">'
         remark = f' <span class="quiet">{markup(self.remark)}</span>' if self.remark else ""
         asks = f' <span class="verdict-tag question">{question}</span>' if self.is_question else ""
         return f"{opening}{self._content()}{remark}{asks}{closing}"
@@ -90,7 +85,6 @@ class TableRow:
     cells: list[Cell]
     id: str = ""
     css: str = ""
-    is_card: bool = False
 
     def html(self) -> SafeString:
         """Return the row. A night of two hundred tables has thousands of cells: a template takes ten times as long."""
@@ -98,8 +92,7 @@ class TableRow:
         attributes = "".join(
             f' {name}="{markup(value)}"' for name, value in (("id", self.id), ("class", self.css)) if value
         )
-        cells = "".join(cell.html(question, is_labelled=self.is_card) for cell in self.cells)
-        return mark_safe(f"<tr{attributes}>{cells}</tr>")
+        return mark_safe(f"<tr{attributes}>{''.join(cell.html(question) for cell in self.cells)}</tr>")
 
 
 @dataclass(slots=True)
@@ -109,10 +102,6 @@ class Table:
     headings: list[Heading]
     rows: list[TableRow]
     foot: list[TableRow] = field(default_factory=list)
-
-    def as_cards(self) -> Table:
-        """Return the table with a heading before each cell, as its rows need that are cards on a phone."""
-        return Table(self.headings, [replace(row, is_card=True) for row in self.rows], self.foot)
 
 
 def croupier_address(casino_id: int, row: Row, day: date) -> str:
