@@ -42,6 +42,7 @@ from audit.presentation import (
     money_in_prose,
     passed_to,
     reference,
+    short_name,
     stake_of,
     time_left,
 )
@@ -357,7 +358,7 @@ def _lines(rows: Sequence[Finding], folded: Mapping[int, FoldedPattern], *, fold
 
 
 def _player(finding: Finding) -> str:
-    return finding.named.get("player", "").removesuffix(f" ({finding.player})")
+    return short_name(finding.named.get("player", ""), finding.player)
 
 
 def _stake_of(pattern: Amounts, first: Stake) -> Stake:
