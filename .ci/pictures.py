@@ -2,9 +2,9 @@
 
     a desk of its own, with three simulated nights ─► a browser signs in ─► each page, at each width ─► docs/images/desk
 
-The folder is written anew, in English and, as ``fr-NAME.png``, in French. ``ALL=1`` adds the dark theme and the pages
-that the documents do not show, for whoever looks at a change; those are not kept with the documents: ``OUT=FOLDER``
-says where they go.
+The folder is written anew, in English and, as ``fr-NAME.png``, in French. ``ALL=1`` adds the dark theme, what is
+below the first screens and the pages that the documents do not show, for whoever looks at a change; those are not kept
+with the documents: ``OUT=FOLDER`` says where they go.
 """
 
 from __future__ import annotations
@@ -36,7 +36,10 @@ NIGHTS, TABLES = 3, 4
 PORT = 8790
 WIDTHS = (1440, 390)
 LONGEST_PX = 1500
-"""Of a longer page the top is shown."""
+"""Of a longer page the top is shown; with ``ALL=1`` the rest as well, in pictures of this height: ``NAME-2.png``."""
+
+TALLEST_PX = 12_000
+"""What is below is in no picture."""
 
 DESK = "/admin/audit"
 FIRST_ROW = "#content table tbody a[href*='/change/']"
@@ -239,7 +242,7 @@ def take(browser: Browser, stack: Stack, out: Path, *, with_all: bool, only: str
         page = context.new_page()
         page.goto("/admin/login/")
         if only in (None, "sign-in"):
-            _pictures(page, out, "sign-in", themes, locale)
+            _pictures(page, out, "sign-in", themes, locale, is_whole=with_all)
         _give_password(page, stack)
         for name in [only] * (only in ways) if only is not None else ways if with_all else PAGES:
             page.set_viewport_size({"width": WIDTHS[0], "height": 900})
@@ -252,7 +255,7 @@ def take(browser: Browser, stack: Stack, out: Path, *, with_all: bool, only: str
             if answer is None or not answer.ok:
                 missing.append(f"{name}: {address} answers {answer.status if answer else 'nothing'}")
                 continue
-            _pictures(page, out, name, themes, locale)
+            _pictures(page, out, name, themes, locale, is_whole=with_all)
             if name == "first-run":  # the overview is what an officer sees from then on
                 dismiss = page.locator("form[action*='dismiss'] button")
                 if dismiss.count():
@@ -298,14 +301,22 @@ def _address(page: Page, way: Way) -> str:
     return way if isinstance(way, str) else way(page)
 
 
-def _pictures(page: Page, out: Path, name: str, themes: tuple[str, ...], locale: str) -> None:
+def _pictures(
+    page: Page, out: Path, name: str, themes: tuple[str, ...], locale: str, *, is_whole: bool = False
+) -> None:
     for width, theme in product(WIDTHS, themes):
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme="dark" if theme == "dark" else "light")
         page.wait_for_timeout(150)  # fonts, and what scrolls into place
-        height = min(LONGEST_PX, page.evaluate("document.documentElement.scrollHeight"))
-        page.set_viewport_size({"width": width, "height": max(900, height)})
-        page.screenshot(path=out / f"{'-'.join(_parts(name, width, theme, locale))}.png")
+        whole = min(TALLEST_PX, page.evaluate("document.documentElement.scrollHeight"))
+        page.set_viewport_size({"width": width, "height": max(900, whole if is_whole else min(LONGEST_PX, whole))})
+        file = "-".join(_parts(name, width, theme, locale))
+        for number, top in enumerate(range(0, whole if is_whole else 1, LONGEST_PX), start=1):
+            height = min(LONGEST_PX, max(900, whole) - top)
+            page.screenshot(
+                path=out / (f"{file}.png" if number == 1 else f"{file}-{number}.png"),
+                clip={"x": 0, "y": top, "width": width, "height": height},
+            )
     page.emulate_media(color_scheme="light")
 
 

@@ -9,7 +9,7 @@ from django.db.models.functions import Now
 
 NOTED = (
     *("audit_finding", "audit_case", "audit_casino", "audit_gamingtable", "audit_nightreport", "audit_officer"),
-    *("audit_registerentry", "audit_accountrequest", "audit_correctiondecision"),
+    *("audit_registerentry", "audit_accountrequest", "audit_correctiondecision", "audit_officer_casinos"),
 )
 """The tables whose changes are noted."""
 

@@ -42,7 +42,7 @@ class FailedRunAdmin(RecordAdmin[FailedRun]):
         try_again_view = self.admin_site.admin_view(self.try_again_view)
         return [path("<int:pk>/try-again/", try_again_view, name="audit_failedrun_try_again"), *super().get_urls()]
 
-    @admin.display(description=_("stream"), ordering="stream__name")
+    @admin.display(description=_("session"), ordering="stream__name")
     def stream_name(self, run: FailedRun) -> str:
         return format_html('<span title="{}">{}</span>', run.stream.name, session_name(run.stream))
 

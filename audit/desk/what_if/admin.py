@@ -22,7 +22,7 @@ from audit.desk.downloads import file_response
 from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
 from audit.desk.sign_in.proof import fresh_proof
 from audit.desk.what_if.choice import choice_context, is_settable
-from audit.desk.what_if.comparison import Verdict, change_row, rule_rows
+from audit.desk.what_if.comparison import Verdict, change_rows, rule_rows
 from audit.desk.what_if.comparison_pdf import comparison_pdf
 from audit.desk.what_if.comparison_sheets import comparison_workbook
 from audit.event_store import audit_trail
@@ -124,7 +124,7 @@ class WhatIfAdmin(RecordAdmin[WhatIf]):
             "rules": rule_rows(compared),
             "rule": rule if rule in RULES else "",
             "rule_title": finding_title(rule) if rule in RULES else "",
-            "changes": [change_row(change) for change in islice(changes, MAX_CHANGES)],
+            "changes": change_rows(islice(changes, MAX_CHANGES)),
             "max_changes": MAX_CHANGES,
             "engines": what_if_runs.engines_compared(what_if, casino_ids),
             "objection": promotion.objection(what_if),

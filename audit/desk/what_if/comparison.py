@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from types import MappingProxyType
 from typing import Any
@@ -17,7 +17,8 @@ from audit.adjudication.what_if import Change
 from audit.adjudication.what_if_sums import Compared, Sum
 from audit.charts.dumbbell import draw_dumbbell
 from audit.desk import parts
-from audit.models import WhatIf
+from audit.desk.sessions import session_name
+from audit.models import LoggedStream, WhatIf
 from audit.models.adjudication import Severity
 from audit.presentation import Stake, count, date_time, day, finding_title, language, money, money_in_prose, value
 from audit.register.readings import UNLAWFUL, as_read
@@ -92,13 +93,17 @@ class RuleRow:
 
 @dataclass(frozen=True, slots=True)
 class ChangeRow:
-    """A finding that differs; ``stake`` says who would have more or less, None where no money is concerned."""
+    """A finding that differs; ``stake`` says who would have more or less, None where no money is concerned.
+
+    ``session`` is the table and the night that it is of, in words.
+    """
 
     change: Change
     title: str
     before: str
     after: str
     stake: Stake | None
+    session: str = ""
 
     @property
     def difference(self) -> SafeString:
@@ -140,6 +145,14 @@ def rule_rows(compared: Sequence[Compared]) -> list[RuleRow]:
         )
         for each in in_order
     ]
+
+
+def change_rows(changes: Iterable[Change]) -> list[ChangeRow]:
+    """Return findings that differ as the rows of a page, each with its session."""
+    shown = [*changes]
+    streams = LoggedStream.objects.filter(pk__in={change.stream_id for change in shown}).select_related("table")
+    sessions = {stream.pk: session_name(stream) for stream in streams}
+    return [replace(change_row(change), session=sessions[change.stream_id]) for change in shown]
 
 
 def change_row(change: Change) -> ChangeRow:

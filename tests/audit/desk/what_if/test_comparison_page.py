@@ -23,7 +23,7 @@ from audit.desk.what_if.comparison_pdf import pdf_data
 from audit.desk.what_if.comparison_sheets import comparison_workbook
 from audit.event_store import audit_trail
 from audit.exports.sheets import XLSX
-from audit.models import Finding, Job, Role, WhatIf, WhatIfFinding
+from audit.models import Finding, Job, LoggedStream, Role, WhatIf, WhatIfFinding
 from audit.presentation import finding_title
 from tests.audit.casework.test_actions import hired
 from tests.audit.tables import Tenant, numbered
@@ -98,6 +98,16 @@ def test_the_page_says_what_would_differ_for_whom() -> None:
     assert compared.after.to_players_minor == 500
     assert re.search(r"Owed to players €5 more", text)
     assert "€5 more to the player" in text
+
+
+def test_a_finding_that_differs_has_its_session_in_words_and_its_reference_on_hovering() -> None:
+    tenant = Tenant()
+    play(tenant, "r")
+    what_if = run(tenant, zero_rule="half")
+    [change] = what_if_runs.difference(what_if)
+    stream = LoggedStream.objects.get(pk=change.stream_id)
+    page = shown(desk_of(tenant), what_if)
+    assert f'title="r #{change.seq}">Table {stream.table.code} · Night of ' in page
 
 
 def test_a_rule_leads_to_the_stakes_behind_it_alone_and_a_rule_that_there_is_not_to_all() -> None:
