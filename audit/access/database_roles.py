@@ -101,7 +101,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "audit_ledgerprocess": {  # what was fed, and raised, never changes
         **_READ,
         WEB: "update (ended_at, ended_by, ended_reason)",
-        WORKER: "insert, update (state, wealth, highest, opening, year, alpha, sessions, draws)",
+        WORKER: "insert, update (state, wealth, highest, opening, year, alpha, sessions, draws, first_day)",
     },
     "audit_nightrun": {**_READ, WEB: "insert", WORKER: "insert, update (ended_at, error)"},
     "audit_nightreport": {**_READ, WORKER: "insert"},

@@ -50,6 +50,9 @@ log = structlog.get_logger(__name__)
 
 MAX_ERROR = 500
 
+_FED = ["state", "wealth", "highest", "opening", "year", "alpha", "draws", "sessions", "first_day"]
+"""What a batch may change of a process."""
+
 
 def feed(casino: Casino) -> int:
     """Feed everything that is known of a casino and was not fed, and return how many batches that is.
@@ -237,10 +240,11 @@ def _keep(casino: Casino, ledger: Ledger, held: dict[str, LedgerProcess], day: d
         row.wealth, row.highest, row.opening = kept(process.evidence), kept(process.highest), kept(process.opening)
         row.year, row.alpha, row.draws = process.year, process.alpha, process.draws
         row.sessions += 1
+        row.first_day = min(row.first_day, day)
         if row.pk is None:
             row.save()
         else:
-            row.save(update_fields=["state", "wealth", "highest", "opening", "year", "alpha", "draws", "sessions"])
+            row.save(update_fields=_FED)
         rows[name] = row
         if begins_year:
             levels.append(LedgerLevel(process=row, year=row.year, alpha=row.alpha, opening=row.opening))

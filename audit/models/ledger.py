@@ -119,7 +119,8 @@ class LedgerProcess(models.Model):
 
     ``name`` is its kind, variant and subject in one. ``state`` is the canonical JSON of the pure process. ``wealth``,
     ``highest`` and ``opening``, what it had when ``year`` began, are in 2⁻¹²⁸, ``LARGEST_KEPT`` at most. ``alpha`` is
-    its share of the year's budget, "n/d", given before a draw of the year was looked at. ``sessions`` counts batches.
+    its share of the year's budget, "n/d", given before a draw of the year was looked at. ``sessions`` counts batches,
+    and ``first_day`` is the earliest gaming day of one, in whatever order they were fed.
     One that has ``ended_at``, because an officer noted that its wheel or dice were taken apart, is fed no more; its
     successor has the next ``generation``.
     """

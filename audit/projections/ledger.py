@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import date
 from fractions import Fraction
 from typing import Any
 
@@ -68,6 +69,7 @@ class _Again:
     questions: set[tuple[Any, ...]] = field(default_factory=set)
     ranks: dict[str, int] = field(default_factory=dict)
     sessions: dict[int, int] = field(default_factory=dict)
+    first_days: dict[int, date] = field(default_factory=dict)
     year: int = 0
     number: int = 0
 
@@ -110,6 +112,7 @@ class _Again:
             raised = (crossing.year, crossing.alpha, crossing.draws, kept(crossing.evidence))
             self.questions.add((pk, batch.pk, *raised))
         self.sessions[pk] = self.sessions.get(pk, 0) + 1
+        self.first_days[pk] = min(self.first_days.get(pk, batch.gaming_day), batch.gaming_day)
         return (point.draws, point.wealth) == (process.draws - before, kept(process.evidence))
 
     def compare(self, cursor: LedgerCursor) -> Iterator[str]:
@@ -118,7 +121,7 @@ class _Again:
             yield f"it is said to have been fed {cursor.number} batches, and was {self.number}"
         for row in LedgerProcess.objects.filter(casino=self.casino).order_by("pk"):
             process = self.processes.get(row.pk)
-            if process is None or _stored(row) != _given(process, self.sessions[row.pk]):
+            if process is None or _stored(row) != _given(process, self.sessions[row.pk], self.first_days[row.pk]):
                 yield f"process {row.pk} ({row.name}) is not what its batches give"
         own = {"process__casino": self.casino}
         levels = set(LedgerLevel.objects.filter(**own).values_list("process", "year", "alpha", "opening"))
@@ -137,11 +140,11 @@ def _was_observed(batch: LedgerBatch) -> bool:
 
 def _stored(row: LedgerProcess) -> tuple[Any, ...]:
     numbers = (row.wealth, row.highest, row.opening, row.year, row.alpha, row.draws, row.sessions)
-    return (row.kind, row.subject, row.variant, bytes(row.state), *numbers)
+    return (row.kind, row.subject, row.variant, bytes(row.state), *numbers, row.first_day)
 
 
-def _given(process: Process, sessions: int) -> tuple[Any, ...]:
+def _given(process: Process, sessions: int, first_day: date) -> tuple[Any, ...]:
     state = msgspec.json.encode(process, order="sorted")
     numbers = (kept(process.evidence), kept(process.highest), kept(process.opening))
     year = (process.year, process.alpha, process.draws, sessions)
-    return (process.kind, process.subject, process.variant, state, *numbers, *year)
+    return (process.kind, process.subject, process.variant, state, *numbers, *year, first_day)

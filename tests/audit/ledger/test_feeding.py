@@ -7,11 +7,12 @@ import random
 from collections.abc import Iterable
 from datetime import date, timedelta
 from fractions import Fraction
+from importlib import import_module
 from typing import Any
 
 import msgspec
 import pytest
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
 
 from audit.ledger import feeding
 from audit.models import (
@@ -25,6 +26,7 @@ from audit.models import (
     LedgerQuestion,
     StreamEvidence,
 )
+from audit.projections.ledger import wrong_ledger
 from audit.reconciliation import runs, sessions
 from settlement import decode
 from settlement.corrections import changes_in
@@ -139,6 +141,22 @@ def test_the_order_is_that_of_the_tree_and_not_of_days_or_streams(casino: Casino
     assert [batch.number for batch in fed] == [1, 2, 3, 4, 5]
     assert states(casino) == pure(casino, [played[index] for index in closed]).processes
     assert states(casino) != pure(casino, played).processes, "the order makes a difference"
+
+
+def test_a_process_is_since_the_earliest_day_of_its_sessions_whatever_came_first(casino: Casino) -> None:
+    days = [DAY, DAY - timedelta(days=2), DAY - timedelta(days=1)]
+    for number, day in enumerate(days):
+        record(casino, session(casino, "R1", seed=number, coups=4, day=day, wheel="W1"))
+        seal()
+    feeding.feed(casino)
+    wheel = LedgerProcess.objects.get(casino=casino, name="wheel 37: W1")
+    assert (wheel.sessions, wheel.first_day) == (3, min(days))
+    assert list(wrong_ledger(casino.pk)) == []
+    LedgerProcess.objects.filter(pk=wheel.pk).update(first_day=days[0])  # as it was before migration 0056
+    assert [wrong.what for wrong in wrong_ledger(casino.pk) if "wheel 37: W1" in wrong.what]
+    with connection.cursor() as cursor:
+        cursor.execute(import_module("audit.migrations.0056_first_days").EARLIEST)
+    assert list(wrong_ledger(casino.pk)) == []
 
 
 def test_what_is_not_sealed_or_not_closed_is_not_fed(casino: Casino) -> None:

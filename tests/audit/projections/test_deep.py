@@ -46,6 +46,7 @@ LEDGER = {
     "a process that is poorer": "update audit_ledgerprocess set wealth = wealth / 2 where id = {process}",
     "a state of nothing": "update audit_ledgerprocess set state = (select state from audit_ledgerprocess o"
     " where o.id <> {process} order by id limit 1) where id = {process}",
+    "a day before the first": "update audit_ledgerprocess set first_day = first_day - 1 where id = {process}",
     "a level out of reach": "update audit_ledgerprocess set alpha = '1/1000000000' where id = {process}",
     "levels out of reach": "update audit_ledgerlevel set alpha = '1/1000000000' where process_id = {process}",
     "a budget of nothing": "update audit_ledgeryear set budget = '1/1000000000' where casino_id = {casino}",
