@@ -96,19 +96,20 @@ PARAMETERS = (
         leaves_open=("art. 54 B 2°", "art. 54 al. 8", "art. 54 last al."),
         rulesets=_ROULETTES,
         values=Wording(
-            "halving: S/2^(k−1) is freed after k zeros; full: S",
-            "halving : S/2^(k−1) est libéré après k zéros ; full : S",
+            "halving: half is freed after two zeros, a quarter after three; full: all of it",
+            "halving : la moitié est libérée après deux zéros, le quart après trois ; full : la totalité",
         ),
         default="halving",
         decision=Wording(
-            "A stake S in prison after k zeros is worth S/2^(k−1) when it is freed.",
-            "Une mise S en prison après k zéros vaut S/2^(k−1) à sa libération.",
+            "A stake that met two zeros is worth half when freed, a quarter after three; after one it is whole.",
+            "Une mise qui a subi deux zéros vaut la moitié à sa libération, le quart après trois ; après un seul, elle "
+            "est entière.",
         ),
         reason=Wording(
-            "The refund of ½, ¼, ⅛ is S/2^k, half of what stands; “la totalité de la mise” stands after the first "
+            "The refund of ½, ¼, ⅛ is half of what stands each time; “la totalité de la mise” stands after the first "
             "zero.",
-            "Le remboursement de ½, ¼, ⅛ est S/2^k, moitié de ce qui subsiste ; « la totalité de la mise » subsiste "
-            "après le premier zéro.",
+            "Le remboursement de ½, ¼, ⅛ est chaque fois la moitié de ce qui subsiste ; « la totalité de la mise » "
+            "subsiste après le premier zéro.",
         ),
     ),
     Reading(
@@ -230,8 +231,9 @@ PRICES = (
         leaves_open=("art. 54 B 1°", "art. 54 last al."),
         rulesets=_ROULETTES,
         decision=Wording(
-            "A refund is S/2^k rounded down to the unit, always from the initial stake.",
-            "Un remboursement est S/2^k arrondi à l’unité inférieure, toujours depuis la mise initiale.",
+            "A refund is ½, ¼, ⅛ of the initial stake, rounded down to the unit; nothing is rounded twice.",
+            "Un remboursement est ½, ¼, ⅛ de la mise initiale, arrondi à l’unité inférieure ; rien n’est arrondi deux "
+            "fois.",
         ),
         reason=Wording(
             "Nested roundings down agree with one another; rounding halves up would not.",

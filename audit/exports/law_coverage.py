@@ -42,7 +42,10 @@ class Rule:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sentence:
-    """A sentence as a page shows it. ``css`` is a class; ``families`` are needed, ``lacking`` not reported."""
+    """A sentence as a page shows it. ``css`` is a class; ``families`` are needed, ``lacking`` not reported.
+
+    ``says`` is what it is where it holds for ``bets`` and defines none, "" for others.
+    """
 
     words: str
     css: str
@@ -52,6 +55,7 @@ class Sentence:
     lacking: Sequence[str]
     readings: Sequence[tuple[str, str]]
     bets: Sequence[str]
+    says: str
     why: str
 
 
@@ -136,6 +140,7 @@ def _shown(each: SessionSentence) -> Sentence:
         lacking=each.lacking,
         readings=[(name, READINGS[name].decision.in_language(active)) for name in sentence.readings],
         bets=[BET_LABELS[bet][active] for bet in sentence.bets],
+        says=sentence.says.in_language(active) if sentence.says else "",
         why=sentence.why.in_language(active) if sentence.why else "",
     )
 

@@ -75,9 +75,9 @@ CRAPS_WAGERS = (
         title=Wording("Come stake not moved", "Mise come non déplacée"),
         message=Wording(
             "Wager {the_wager} should have been moved to {expected} after event {travelled_seq}; it had not been when "
-            "the next result came.",
+            "the next result came or the session closed.",
             "La mise {the_wager} devait être placée sur le {expected} après l’événement {travelled_seq} ; elle ne "
-            "l’était pas quand le résultat suivant est venu.",
+            "l’était pas quand le résultat suivant est venu ou que la séance a été close.",
         ),
         explanation=Wording(
             "When a 4, 5, 6, 8, 9 or 10 comes, the stake is put on the box of that number and plays there. Left in the "

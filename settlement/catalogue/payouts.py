@@ -33,18 +33,19 @@ PAYOUTS = (
         recorded_is="money",
         title=Wording("Payout missing", "Paiement manquant"),
         message=Wording(
-            "Wager {the_wager} had not been paid when the next result came. Event {decided_seq} made {expected} due"
-            "[: winnings {winnings_due}, stake {stake_due}].",
-            "La mise {the_wager} n’avait pas été payée quand le résultat suivant est venu. Depuis l’événement "
-            "{decided_seq}, il était dû {expected}[ : gain {winnings_due}, mise {stake_due}].",
+            "Wager {the_wager} had not been paid when the next result came or the session closed. Event {decided_seq} "
+            "made {expected} due[: winnings {winnings_due}, stake {stake_due}].",
+            "La mise {the_wager} n’avait pas été payée quand le résultat suivant est venu ou que la séance a été "
+            "close. Depuis l’événement {decided_seq}, il était dû {expected}[ : gain {winnings_due}, mise "
+            "{stake_due}].",
         ),
         explanation=Wording(
-            "What a wager wins and what zero refunds is handed over before the next result. A later payout is "
-            "accepted, but this finding stays: the player waited, or was nearly forgotten. A stake that prison "
-            "releases was lifted by the player or left where it lay.",
-            "Ce qu’une mise gagne et ce que le zéro rembourse se remet avant le résultat suivant. Un paiement "
-            "ultérieur est admis, mais le constat demeure : le joueur a attendu, ou a failli être oublié. L’enjeu que "
-            "la prison libère a été repris par le joueur ou laissé sur place.",
+            "What a wager wins and what zero refunds is handed over before the next result, and before the session "
+            "closes. A later payout is accepted, but this finding stays: the player waited, or was nearly forgotten. "
+            "A stake that prison releases was lifted by the player or left where it lay.",
+            "Ce qu’une mise gagne et ce que le zéro rembourse se remet avant le résultat suivant, et avant la clôture "
+            "de la séance. Un paiement ultérieur est admis, mais le constat demeure : le joueur a attendu, ou a failli "
+            "être oublié. L’enjeu que la prison libère a été repris par le joueur ou laissé sur place.",
         ),
     ),
     Rule(
@@ -198,9 +199,9 @@ PAYOUTS = (
         title=Wording("Losing wager not collected", "Mise perdante non ramassée"),
         message=Wording(
             "Wager {the_wager} lost at event {decided_seq}[ ({result})] and had not been collected when the next "
-            "result came.",
+            "result came or the session closed.",
             "La mise {the_wager} a perdu à l’événement {decided_seq}[ ({result})] et n’avait pas été ramassée quand le "
-            "résultat suivant est venu.",
+            "résultat suivant est venu ou que la séance a été close.",
         ),
         explanation=Wording(
             "A lost stake left on the layout plays again for nothing. The house is owed it.",

@@ -75,10 +75,10 @@ ROULETTE = (
         facts={"zero_seq": "number", "zeros": "number"},
         title=Wording("No choice recorded at zero", "Choix au zéro non enregistré"),
         message=Wording(
-            "Zero came at event {zero_seq} and no choice was recorded for wager {the_wager} before the next result. It "
-            "goes on as in prison.",
+            "Zero came at event {zero_seq} and no choice was recorded for wager {the_wager} before the next result or "
+            "the close of the session. It goes on as in prison.",
             "Le zéro est sorti à l’événement {zero_seq} et aucun choix n’a été enregistré pour la mise {the_wager} "
-            "avant le résultat suivant. Elle continue comme en prison.",
+            "avant le résultat suivant ni avant la clôture de la séance. Elle continue comme en prison.",
         ),
         explanation=Wording(
             "At zero the player of a simple chance either takes half back or leaves the stake in prison. Nothing says "

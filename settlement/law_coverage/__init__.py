@@ -44,7 +44,10 @@ class UnknownRuleset(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """One sentence under one ruleset. ``start`` and ``end`` are code points of the text; ``families`` are needed."""
+    """One sentence under one ruleset. ``start`` and ``end`` are code points of the text; ``families`` are needed.
+
+    ``says`` is for pages alone: what the sentence is, where it holds for bets and defines none.
+    """
 
     text: str
     start: int
@@ -55,6 +58,7 @@ class Covered:
     readings: tuple[str, ...]
     bets: tuple[str, ...]
     why: Wording | None
+    says: Wording | None = None
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -137,6 +141,7 @@ def _governed(article: Article, ruleset: str) -> tuple[Covered, ...]:
             + [each.name for each in _unnamed_readings(article, ruleset) if _quotes(article, each.leaves_open, span)],
             bets=[bet for bet in sentence.bets if bet in RULESETS[ruleset].kinds],
             why=sentence.why,
+            says=sentence.says,
         )
         for sentence, *span in article.spans()
     )
@@ -184,6 +189,7 @@ def _entry(
     readings: list[str],
     bets: list[str],
     why: Wording | None,
+    says: Wording | None = None,
 ) -> Covered:
     return Covered(
         text=article.text.id,
@@ -196,6 +202,7 @@ def _entry(
         readings=tuple(readings),
         bets=tuple(bets),
         why=why,
+        says=says,
     )
 
 

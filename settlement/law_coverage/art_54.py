@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from settlement import law
 from settlement.catalogue.rule import Wording
-from settlement.law_coverage.sentence import DECIDED, PRICED, Article, Sentence
+from settlement.law_coverage.sentence import (
+    DECIDED,
+    NUMBER_OF_THE_TEXT,
+    PRICED,
+    WHICH_TABLES,
+    Article,
+    Sentence,
+)
 from settlement.layouts import MULTIPLE_CHANCES, SIMPLE_CHANCES
 
 SIMPLE = tuple(SIMPLE_CHANCES)
@@ -18,8 +25,8 @@ ART_54 = Article(
     law.ART_54,
     governs=("fr-roulette", "fr-american-roulette"),
     sentences=(
-        Sentence("# Article 54", bets=ALL),
-        Sentence("Combinaisons autorisées", bets=ALL),
+        Sentence("# Article 54", bets=ALL, says=NUMBER_OF_THE_TEXT),
+        Sentence("Combinaisons autorisées", bets=ALL, says=WHICH_TABLES),
         Sentence("Les joueurs ne peuvent", ("wager-not-permitted",), ("late_stake_by_analogy",), ALL),
         Sentence("A - Chances multiples.", bets=MULTIPLE_CHANCES),
         Sentence("Mise sur un numéro plein", _ON_THE_LAYOUT, _TIMES, ("plein",)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from settlement import law
 from settlement.catalogue.rule import Wording
 from settlement.law_coverage.art_55_8 import ALL
-from settlement.law_coverage.sentence import Article, Sentence
+from settlement.law_coverage.sentence import NUMBER_OF_THE_TEXT, WHICH_TABLES, Article, Sentence
 
 _THROWING = ("irregular-throw-counted", "valid-throw-voided")
 _PUSHED_WITH_THE_STICK = Wording(
@@ -15,13 +15,18 @@ _PUSHED_WITH_THE_STICK = Wording(
     "faire. Le contrat d’événements porte les mains qui les ont touchés.",
 )
 
+_NO_LIMIT = Wording(
+    "No limit to check: seats of a craps table have no maximum",
+    "Aucune limite à vérifier : le nombre de places d’une table de craps n’a pas de maximum",
+)
+
 ART_55_7 = Article(
     law.ART_55_7,
     governs=("fr-craps",),
     sentences=(
-        Sentence("# Article 55-7", bets=ALL),
-        Sentence("Fonctionnement du craps.", bets=ALL),
-        Sentence("Le nombre des joueurs", bets=ALL),  # it sets no limit, so no rule may
+        Sentence("# Article 55-7", bets=ALL, says=NUMBER_OF_THE_TEXT),
+        Sentence("Fonctionnement du craps.", bets=ALL, says=WHICH_TABLES),
+        Sentence("Le nombre des joueurs", bets=ALL, says=_NO_LIMIT),
         Sentence(
             "Les dés sont proposés successivement",
             ("first-shooter-not-left-of-croupiers", "dice-not-offered-clockwise", "throw-by-non-shooter"),

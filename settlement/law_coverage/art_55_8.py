@@ -7,6 +7,7 @@ from typing import TypeAlias
 from settlement import law
 from settlement.law_coverage.sentence import (
     DECIDED,
+    NUMBER_OF_THE_TEXT,
     PLACE_ON_THE_FELT,
     PRICED,
     UNDECIDED,
@@ -137,7 +138,7 @@ ART_55_8 = Article(
     law.ART_55_8,
     governs=("fr-craps",),
     sentences=(
-        Sentence("# Article 55-8", bets=ALL),
+        Sentence("# Article 55-8", bets=ALL, says=NUMBER_OF_THE_TEXT),
         Sentence("Les joueurs ne peuvent", ("wager-not-permitted",), bets=ALL),
         *_SIMPLE,
         *_MULTIPLE,

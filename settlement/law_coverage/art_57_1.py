@@ -5,7 +5,7 @@ from __future__ import annotations
 from settlement import law
 from settlement.catalogue.rule import Wording
 from settlement.law_coverage.art_54 import ALL
-from settlement.law_coverage.sentence import Article, Sentence
+from settlement.law_coverage.sentence import NUMBER_OF_THE_TEXT, WHICH_TABLES, Article, Sentence
 
 _COLOURS = (
     "colour-limit-exceeded",
@@ -46,8 +46,8 @@ ART_57_1 = Article(
     law.ART_57_1,
     governs=("fr-american-roulette",),
     sentences=(
-        Sentence("# Article 57-1", bets=ALL),
-        Sentence("Fonctionnement de la roulette", bets=ALL),
+        Sentence("# Article 57-1", bets=ALL, says=NUMBER_OF_THE_TEXT),
+        Sentence("Fonctionnement de la roulette", bets=ALL, says=WHICH_TABLES),
         Sentence("Le matériel de la roulette", why=_MEASURES),
         Sentence("Ce plateau", ("invalid-pocket",), why=_MEASURES),
         Sentence("Les cases alternativement", ("invalid-pocket",), ("zero_rule",), ("plein", "rouge", "noir")),

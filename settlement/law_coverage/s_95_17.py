@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from settlement import law
+from settlement.catalogue.rule import Wording
 from settlement.law_coverage.sentence import (
     DECIDED,
     PLACE_ON_THE_FELT,
@@ -24,12 +25,16 @@ _COMMISSION_READ = (
 _INACTIVE = ("inactive-wager-settled", "working-call-late")
 _WORKING = ("how_long_a_bet_stays_working",)
 
+_NAME = Wording("Name of the by-law, which the section is of", "Nom du règlement dont l’article fait partie")
+_IN_FULL = Wording("Heading: what follows is not abridged", "Titre : ce qui suit n’est pas abrégé")
+_SOURCE = Wording("The order that the section comes from", "Le décret dont l’article est issu")
+
 S_95_17 = Article(
     law.S_95_17,
     governs=("qc-craps",),
     sentences=(
-        Sentence("S-13.1, r. 3 - By-law", bets=ALL),
-        Sentence("Full text", bets=ALL),
+        Sentence("S-13.1, r. 3 - By-law", bets=ALL, says=_NAME),
+        Sentence("Full text", bets=ALL, says=_IN_FULL),
         Sentence(
             "95.17. The “Place Bets” wagers",
             ("wager-not-permitted", "invalid-wager-number", "withdrawal-not-after-indecisive-roll"),
@@ -60,6 +65,6 @@ S_95_17 = Article(
         Sentence("This wager shall win", DECIDED, ("lay_bet_on_a_come_out",), ("lay_bet",)),
         Sentence("Otherwise, it is considered", UNDECIDED, bets=("lay_bet",)),
         Sentence("A winning wager is paid", PRICED, ("payout_unit",), ("lay_bet",)),
-        Sentence("O.C. 928-2000", bets=ALL),
+        Sentence("O.C. 928-2000", bets=ALL, says=_SOURCE),
     ),
 )

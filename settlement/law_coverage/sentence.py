@@ -21,6 +21,8 @@ class Sentence:
 
     ``rules``, ``readings`` and ``bets`` are names; ``why`` says what a table would have to report for the sentence, or
     for the part of it that no rule sees, to be checked. None: every part of it that asks something is checked.
+    ``says`` is what a sentence is that holds for bets and defines none, a heading for example: pages show it in place
+    of the bets.
     """
 
     opening: str
@@ -28,6 +30,7 @@ class Sentence:
     readings: tuple[str, ...] = ()
     bets: tuple[str, ...] = ()
     why: Wording | None = None
+    says: Wording | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +103,13 @@ DECIDED = (
     "wager-left-open",
 )
 """For a sentence that says when a bet wins and when it loses."""
+
+# What a sentence is that defines no bet
+
+NUMBER_OF_THE_TEXT = Wording("Number of the text", "Numéro du texte")
+WHICH_TABLES = Wording("Heading: which tables it binds", "Titre : les tables auxquelles il s’applique")
+
+# What no table reports, in several texts
 
 PLACE_ON_THE_FELT = Wording(
     "Where on the layout the chips lie: a table would have to report the position of each stake, as read by a camera "

@@ -446,6 +446,15 @@ def test_dice_changed_during_a_point_series_reads_in_both_languages() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    "rule", ["payout-missing", "losing-wager-not-collected", "come-not-moved", "zero-decision-missing"]
+)
+def test_what_the_close_of_a_session_completes_too_does_not_name_a_result_alone(rule: str) -> None:
+    wording = RULES[rule].message
+    assert re.search("next result (came )?or the (session closed|close of the session)", wording.en)
+    assert re.search("résultat suivant .*séance", wording.fr)
+
+
 def test_a_clause_goes_with_the_clause_inside_it() -> None:
     faces = {"faces": [3, 7]}
     assert message("invalid-dice-values", faces, "en", "EUR").startswith("The throw was recorded as 3-7. It")

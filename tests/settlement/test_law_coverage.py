@@ -171,6 +171,19 @@ def test_why_is_said_in_both_languages(article) -> None:
         assert why.en != why.fr
 
 
+@each_article
+def test_what_a_sentence_is_that_defines_no_bet_is_told_in_both_languages_and_of_none_with_a_rule(article) -> None:
+    named = [sentence for sentence in article.sentences if sentence.says]
+    assert named[0] is article.sentences[0], "the number or the name of the text"
+    for sentence in named:
+        assert not sentence.rules
+        assert not sentence.readings
+        assert sentence.says.en != sentence.says.fr
+    for ruleset in article.governs:
+        spans = {words(each) for each in covered(ruleset) if each.text == article.text.id and each.says}
+        assert len(spans) == len(named)
+
+
 def test_an_entry_is_plain_data() -> None:
     entry = next(entry for entry in settlement.coverage("fr-craps") if entry["text"] == "fr-art-55-8" and entry["why"])
     assert sorted(entry) == ["bets", "end", "families", "kinds", "readings", "rules", "start", "text", "why"]

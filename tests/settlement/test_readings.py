@@ -45,4 +45,5 @@ def test_a_reading_names_the_text_it_reads_and_says_why(reading: Reading) -> Non
         assert wording.fr.strip()
         assert wording.en != wording.fr
         assert "'" not in wording.fr
+        assert "^" not in wording.en + wording.fr, "an officer reads it: words, no formula"
     assert (reading.values is None) == (reading.default is None)

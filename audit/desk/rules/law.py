@@ -15,6 +15,7 @@ from types import MappingProxyType
 
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.charts.share import draw_split
@@ -26,7 +27,7 @@ from settlement import registries
 from settlement.catalogue import BET_LABELS, RULES
 from settlement.catalogue.rule import Language
 from settlement.law import LAW_TEXTS, LawText
-from settlement.law_coverage import articles
+from settlement.law_coverage import Covered, articles
 from settlement.law_coverage.families import looked_at, needed
 from settlement.law_coverage.session import STATES, SessionSentence, State, counts, in_session
 from settlement.readings import READINGS
@@ -125,7 +126,10 @@ class ReadingLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceLine:
-    """A sentence and its margin. ``number`` counts the sentences of a paragraph that has several, else None."""
+    """A sentence and its margin. ``number`` counts the sentences of a paragraph that has several, else None.
+
+    ``defines`` are the bets that it defines, or what it is in one entry, where it defines none.
+    """
 
     words: str
     mark: Mark
@@ -133,15 +137,15 @@ class SentenceLine:
     rules: Sequence[RuleLine]
     more_rules: Sequence[RuleLine]
     readings: Sequence[ReadingLine]
-    bets: Sequence[str]
+    defines: Sequence[str]
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph; ``number`` is None for headings and for the note at the end."""
+    """A paragraph; ``number`` is as it is cited, "" for headings and for the note at the end."""
 
-    number: int | None
+    number: str
     sentences: Sequence[SentenceLine]
 
 
@@ -238,9 +242,14 @@ def paragraphs_of(
     for each in sentences:
         grouped.setdefault(_paragraph_of(text, each), []).append(each)
     return [
-        Paragraph(number if number and number > 0 else None, list(_lines(text, group, found, missing, decided)))
+        Paragraph(_cited(text, number) if number else "", list(_lines(text, group, found, missing, decided)))
         for number, group in grouped.items()
     ]
+
+
+def _cited(text: LawText, number: int) -> str:
+    """Return the number of a paragraph as citations have it: a text in French has *alinéas* in both languages."""
+    return f"al. {number}" if text.language == "fr" else gettext("para. %(number)s") % {"number": number}
 
 
 def _paragraph_of(text: LawText, each: SessionSentence) -> int | None:
@@ -277,9 +286,18 @@ def _lines(
                 )
                 for name in sentence.readings
             ],
-            bets=[BET_LABELS[bet][active] for bet in sentence.bets],
+            defines=_defines(sentence, active),
             why=sentence.why.in_language(active) if sentence.why else "",
         )
+
+
+def _defines(sentence: Covered, active: Language) -> list[str]:
+    """Return what the margin says that a sentence without a rule defines."""
+    if sentence.rules:
+        return []
+    if sentence.says is not None:
+        return [sentence.says.in_language(active)]
+    return [BET_LABELS[bet][active] for bet in sentence.bets]
 
 
 def _rule_line(name: str, each: SessionSentence, found: Mapping[str, int], missing: frozenset[str]) -> RuleLine:

@@ -45,7 +45,7 @@ def pdf_data(stream: LoggedStream, context: Mapping[str, Any]) -> dict[str, Any]
         ],
         "paragraphs": [
             {
-                "number": gettext("para. %(number)s") % {"number": each.number} if each.number else "",
+                "number": each.number,
                 "sentences": [_sentence(sentence) for sentence in each.sentences],
             }
             for each in context["paragraphs"]
@@ -93,8 +93,8 @@ def _facts(context: Mapping[str, Any]) -> Iterator[dict[str, str]]:
 def _sentence(sentence: SentenceLine) -> dict[str, Any]:
     rules = [*sentence.rules, *sentence.more_rules]
     notes = [*map(_rule, rules), *(note for each in sentence.readings for note in _reading(each))]
-    if sentence.bets and not rules:
-        notes.append(_note("defines", ", ".join(sentence.bets)))
+    if sentence.defines:
+        notes.append(_note("defines", ", ".join(sentence.defines)))
     if sentence.why:
         notes.append(_note("not observable", sentence.why))
     return {

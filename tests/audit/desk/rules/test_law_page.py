@@ -115,6 +115,23 @@ def test_the_sessions_of_a_text_are_the_officers_own() -> None:
     assert address not in shown(desk_of(other), "fr-art-55-7")
 
 
+def test_a_sentence_that_defines_no_bet_says_what_it_is() -> None:
+    client = desk_of(Tenant())
+    page = read(shown(client, "fr-art-55-7"))
+    assert "D Number of the text" in page
+    assert "D Heading: which tables it binds" in page
+    assert "D No limit to check: seats of a craps table have no maximum" in page
+    assert "defines" not in page
+    assert "sentences with words that had to be settled" in page
+    assert "defines 9 bets" in read(shown(client, "fr-art-54"))  # what is a multiple chance
+
+
+@pytest.mark.parametrize(("text", "cited"), [("fr-art-55-7", "al. 2"), ("qc-s-13.1-r-3-s-95.17", "para. 2")])
+def test_a_paragraph_is_cited_as_wherever_its_text_is_cited(text: str, cited: str) -> None:
+    page = shown(desk_of(Tenant()), text)
+    assert f"<small>{cited}</small>" in page
+
+
 def test_a_text_that_there_is_not_has_no_page() -> None:
     assert desk_of(Tenant()).get(reverse("admin:law", args=("fr-art-1",))).status_code == 404
 
