@@ -228,7 +228,9 @@ def _coups(casino: Casino, coups: Sequence[Coup], ask: SafeString | None) -> Ste
         "", '<span class="coup"><a class="link" href="{}">{}</a>{}{}{}</span>', _lines(casino, coups)
     )
     words = _("The clearest. Each leads to the table as it stood.")
-    detail = format_html('{}<span class="coups">{}</span>{}.', words, lines, "; ".join(until))
+    videos = "; ".join(until)
+    stop = "" if videos.endswith(".") else "."  # in French a month may end in one: « jusqu’au 3 déc. »
+    detail = format_html('{}<span class="coups">{}</span>{}{}', words, lines, videos, stop)
     return Step(title % {"number": number}, detail, ask, all(each.is_requested for each in coups))
 
 
@@ -240,7 +242,7 @@ def _lines(casino: Casino, coups: Sequence[Coup]) -> Iterator[tuple[Any, ...]]:
             for words, colour in zip((each.before, each.result), each.colours, strict=True)
         ]
         tag = format_html('<span class="tag ok">{}</span>', _("video asked for")) if each.is_requested else ""
-        yield f"{address}?at={each.seq}", date_time(each.at, casino), *pockets, tag
+        yield f"{address}?at={each.seq}", date_time(each.at, casino, seconds=True), *pockets, tag
 
 
 def _sessions(moved: Sequence[LedgerPoint]) -> Step:

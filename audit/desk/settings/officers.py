@@ -25,6 +25,7 @@ from audit.access.accounts import AccountRefused
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
 from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
+from audit.desk.settings.roles import roles_in_words
 from audit.desk.sign_in.proof import ask_for_proof, fresh_proof
 from audit.models import AccountRequest, Casino, Officer, Role
 from audit.notifications import access_links
@@ -74,7 +75,7 @@ class OfficerAdmin(RecordAdmin[Officer]):
 
     @admin.display(description=gettext_lazy("roles"))
     def roles(self, officer: Officer) -> str:
-        return ", ".join(f"{each.get_role_display()} ({each.casino.code})" for each in officer.memberships.all())
+        return roles_in_words(officer)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Officer]:
         kept = keepers.kept_by(officer_of(request))

@@ -24,16 +24,17 @@ from audit.casework.undelivered import Undelivered, undelivered
 from audit.desk.record.months import holds
 from audit.desk.scoped_admin import scope_of
 from audit.desk.settings.register_lines import entry_line
+from audit.desk.settings.roles import roles_in_words
 from audit.desk.settings.tables import table_lines
 from audit.desk.settings.webhook_states import webhook_line
-from audit.models import ApiKey, ArchivedMonth, Casino, KeyScope, NightRun, Officer, RequestState, Role
+from audit.models import ApiKey, ArchivedMonth, Casino, KeyScope, NightRun, Officer, RequestState
 from audit.presentation import count, date_time, day, duration, local, night_of
 
 SHOWN = 12
 """Rows of a section on the page; its own page has all of them."""
 
 NAMED = 2
-"""Casinos of a role that the page names; of more it says how many. The officer's own page has all of them."""
+"""Casinos of a role that the page names; of more it says how many. The list of officers has all of them."""
 
 SOON = timedelta(days=14)
 """A key that expires within this time is marked."""
@@ -84,9 +85,9 @@ class OfficerLine:
 
 @dataclass(frozen=True, slots=True)
 class NightLine:
-    """The reconciliation of a casino's nights: when the last ended and how long it took, "" if there was none.
+    """The reconciliation of a casino's nights: when the last ended, and its night with how long it took.
 
-    ``error`` is why it failed, "" if it did not.
+    Both are "" if there was none. ``error`` is why it failed, "" if it did not.
     """
 
     casino: Casino
@@ -212,23 +213,13 @@ def _night(casino: Casino, run: NightRun | None) -> NightLine:
     if run is None or run.ended_at is None:
         return NightLine(casino, "", "", "")
     took = duration((run.ended_at - run.started_at).total_seconds())
-    return NightLine(casino, f"{date_time(run.ended_at, casino)} · {took}", night_of(run.gaming_day), run.error)
+    return NightLine(casino, date_time(run.ended_at, casino), f"{night_of(run.gaming_day)} · {took}", run.error)
 
 
 def _roles(officer: Any) -> str:
     if officer.is_superuser:
         return gettext("superuser")
-    casinos: dict[str, list[str]] = {}
-    for each in officer.memberships.all():
-        casinos.setdefault(str(Role(each.role).label), []).append(str(each.casino))
-    return "; ".join(f"{role} ({_named(names)})" for role, names in casinos.items()) or gettext("no role yet")
-
-
-def _named(casinos: Sequence[str]) -> str:
-    """Return the names of casinos; how many they are where that is more than a line holds."""
-    if len(casinos) <= NAMED:
-        return ", ".join(casinos)
-    return ngettext("%(number)s casino", "%(number)s casinos", len(casinos)) % {"number": count(len(casinos))}
+    return roles_in_words(officer, named=NAMED) or gettext("no role yet")
 
 
 def _register(request: HttpRequest) -> dict[str, Any] | None:

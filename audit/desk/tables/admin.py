@@ -100,7 +100,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
     def stream_name(self, stream: LoggedStream) -> str:
         return format_html('<span class="ref">{}</span>', stream.name)
 
-    @admin.display(description=_("received from"), ordering="opened_at")
+    @admin.display(description=_("first received"), ordering="opened_at")
     def opened(self, stream: LoggedStream) -> str:
         return date_time(stream.opened_at, stream.casino)
 

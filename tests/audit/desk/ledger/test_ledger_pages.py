@@ -101,6 +101,9 @@ def test_a_process_shows_its_curve_what_moved_it_and_its_question(tenant: Tenant
     assert f"/admin/audit/finding/{question.finding_id}/change/" in shown
     assert "1/16" in shown
     assert "at most 1 in 16" in shown
+    moved = section(shown, "moved")
+    assert night_of(DAY) in moved, "the name of the session"
+    assert ">Night</th>" not in moved
     assert (
         f"{night_of(DAY)}: the evidence reached its level, and the question was asked. It is not an accusation."
         in shown
@@ -667,7 +670,17 @@ def test_the_coups_to_look_at_are_those_that_came_where_the_process_fits_best(te
     assert len(coups) == 12
     assert {pocket for _seq, pockets in coups for pocket in pockets} == {"17"}
     assert [seq for seq, _pockets in coups] == sorted(seq for seq, _pockets in coups)
-    assert "20:00" in todo, "by the clock of the table"
+    assert len(set(re.findall(r", (20:00:\d\d) CET", todo))) == 12, "by the clock of the table, no two alike"
+
+
+def test_in_french_what_to_watch_ends_in_one_full_stop(tenant: Tenant, casino: Casino, settings: Any) -> None:
+    settings.CABOCHON_VIDEO_DAYS = 14
+    reader, address = client(tenant, Role.OFFICER, "officer"), f"{LIST}{process(casino).pk}/change/"
+    french = reader.get(address, headers={"accept-language": "fr"}).content.decode()
+    [words] = re.findall(r"vidéo[^<]*3[^<]déc[^<]*", section(french, "todo"))
+    assert words.endswith("déc.")
+    assert not words.endswith("..")
+    assert re.search(r"video [^<]*3 Dec[^<]*\.", section(page(reader, address), "todo"))
 
 
 def test_of_a_step_from_the_last_pocket_both_pockets_are_shown(tenant: Tenant, casino: Casino) -> None:

@@ -51,6 +51,19 @@ def decide(client: Client, decision: str = "approve") -> int:
     return client.post(f"{LIST}requests/{request.pk}/{decision}/", {"reason": "x"}).status_code
 
 
+def test_the_list_names_a_role_once_with_its_casinos() -> None:
+    first, second, third = Tenant(), Tenant(), Tenant()
+    officer = hired(first, Role.SECOND, "both")
+    Membership.objects.create(officer=officer, casino=second.casino, role=Role.SECOND)
+    Membership.objects.create(officer=officer, casino=third.casino, role=Role.AUDITOR)
+    chief = Officer.objects.create_superuser(f"chief-{first.code}")
+    page = client_of(chief).get(LIST, {"q": f"both-{first.code}"}).content.decode()
+    assert page.count("second officer (") == 1
+    [casinos] = re.findall(r"second officer \((.*?)\)", page)
+    assert sorted(casinos.split(", ")) == sorted([str(first.casino), str(second.casino)])
+    assert f"auditor ({third.casino})" in page
+
+
 def test_an_administrator_invites_another_approves_and_the_officer_chooses_the_password(
     tenant: Tenant, administrator: Officer
 ) -> None:

@@ -185,8 +185,8 @@ def test_the_schedule_says_when_each_night_was_reconciled_last() -> None:
         )
     [line] = client.get(PAGE).context["nights"]
     assert (line.last, line.night, line.error) == (
-        "21 Nov, 06:00 CET · 41 seconds",
-        "Night of Thu 19 Nov",
+        "21 Nov, 06:00 CET",
+        "Night of Thu 19 Nov · 41 seconds",
         "",
     )
 

@@ -44,6 +44,9 @@ def test_a_webhook_is_created_and_its_secret_shown_once_and_only_a_worker_reads_
             answer = client.get(each)
             assert answer.status_code == 200
             assert secret not in answer.content.decode()
+        fresh = client.get(address, headers={"accept-language": "en"}).content.decode()
+        assert "nothing yet" in fresh
+        assert "everything was delivered" not in fresh, "nothing was"
         rotated = client.post(reverse("admin:audit_webhook_rotate", args=(webhook.pk,))).context["secret"]
         assert client.post(reverse("admin:audit_webhook_test", args=(webhook.pk,))).status_code == 302
         changed = client.post(address, {**FORM, "name": "Night desk"})

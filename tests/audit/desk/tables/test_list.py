@@ -25,9 +25,15 @@ def test_a_row_names_the_table_the_game_and_the_night_and_a_count_is_called_so()
     cells = [re.sub("<[^>]+>", "", each) for each in re.findall(r"<t[dh] data-label[^>]*>.*?</t[dh]>", page, re.DOTALL)]
     assert {"T1", "Count", "Craps, France", "Thu 19 Nov"} <= set(cells)
     assert "—" not in "".join(cells)
+    assert "First received" in page
     found = desk.get(LIST, {"q": "t1"}).content.decode()
     assert found.count('<tr role="row">') == 2, "the head and one session"
-    assert "Comptée" in desk.get(LIST, headers={"accept-language": "fr"}).content.decode()
+    assert "1 result" in found
+    assert "Show all" in found
+    assert "result" not in re.sub("<[^>]+>", "", page), "of what nobody searched for the foot says how many"
+    french = desk.get(LIST, headers={"accept-language": "fr"}).content.decode()
+    assert "Comptée" in french
+    assert '<input type="submit" value="Rechercher">' in french
 
 
 def test_the_events_of_a_session_are_under_the_name_of_table_and_night() -> None:

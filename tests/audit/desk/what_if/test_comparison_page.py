@@ -142,11 +142,11 @@ def test_of_a_run_over_every_casino_an_officer_sees_the_sums_of_their_own() -> N
         what_if_runs.replay_one(what_if, tenant.stream(stream).stream_id)
     [own] = what_if_sums.in_all(what_if_sums.by_rule(what_if, [one.casino.pk]))
     assert own.after.to_players_minor == 500
-    text = read(shown(desk_of(one), what_if))
-    assert f"What if {own.after.findings} finding" in text
-    assert "€5 more" in text
-    assert "r #" in text
-    assert "s #" not in text
+    page = shown(desk_of(one), what_if)
+    assert f"What if {own.after.findings} finding" in read(page)
+    assert "€5 more" in read(page)
+    assert 'title="r #' in page
+    assert 'title="s #' not in page
 
 
 def test_the_page_of_another_casino_is_not_there() -> None:
@@ -163,6 +163,7 @@ def test_the_list_offers_the_readings_and_starts_a_run_of_the_one_that_is_chosen
     page = client.get(reverse("admin:audit_whatif_changelist"), {"reading": "release_value"})
     assert page.status_code == 200
     assert '<input type="hidden" name="reading" value="release_value">' in page.content.decode()
+    assert "The same events judged twice." in page.content.decode()
     start = reverse("admin:audit_job_start", args=("what_if",))
     form = {"casino": tenant.code, "name": "freed whole", "reading": "release_value"}
     client.post(start, form)
@@ -239,7 +240,8 @@ def test_the_comparison_is_a_pdf_of_what_the_page_shows() -> None:
     what_if = run(tenant, zero_rule="half")
     client = desk_of(tenant)
     address = reverse("admin:audit_whatif_file", args=(what_if.pk, "pdf"))
-    page = read(shown(client, what_if))
+    shown_page = shown(client, what_if)
+    page = read(shown_page)
     answer = client.get(address)
     assert (answer["Content-Type"], answer.content[:5]) == ("application/pdf", b"%PDF-")
     assert answer.content == client.get(address).content, "the same bytes for the same data"
@@ -254,7 +256,7 @@ def test_the_comparison_is_a_pdf_of_what_the_page_shows() -> None:
     for title, before, after, *_money in by_rule["rows"]:
         assert f"{title} {before} {after}" in page
     assert len(by_finding["rows"]) == len(list(what_if_runs.difference(what_if))) > 0
-    assert all(row[1] in page and row[2] in page for row in by_finding["rows"])
+    assert all(f'title="{row[1]}"' in shown_page and row[2] in page for row in by_finding["rows"])
 
 
 def test_a_pdf_says_how_many_changes_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
