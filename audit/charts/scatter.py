@@ -1,7 +1,7 @@
 """The scatter of what waits: each dot an incident, by the time that is left and by the money, on a scale of tenfolds.
 
 €1,000 ┤          ●            the further left, the sooner it is due; those left of the first rule are late
-  €100 ┤   ●            ●
+  €100 ┤   ●            ●●     one that would lie on another stands beside it
   none ┼───○──────┬──────○──   without money
          late   six hours
 """
@@ -26,6 +26,12 @@ LABELLED = 9
 
 LINE = 13
 """The height of a line of labels."""
+
+NEAR = 9
+"""Two dots that are nearer than this, across and down, hide one another."""
+
+STEP = 13
+"""How far apart dots are that would otherwise lie on one another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +85,28 @@ def draw_scatter(
         parts.append(line("gr", LEFT, y(amount), RIGHT, y(amount)))
         parts.append(text(LEFT - 7, y(amount) + 4, words, anchor="end"))
     parts += [line("ax", LEFT, BOTTOM, RIGHT, BOTTOM), text(LEFT - 7, BOTTOM + 4, none, anchor="end")]
-    drawn = [(x(each.share), y(each.amount), each) for each in dots]
+    edges = [x(each) for each in (0.0, *(span.end for span in spans[:-1]), 1.0)]
+    drawn: list[tuple[float, float, Dot]] = []
+    for each in dots:
+        across, down = x(each.share), y(each.amount)
+        drawn.append((_shifted(drawn, across, down, edges) if each.amount is not None else across, down, each))
     parts += [_dot(across, down, each) for across, down, each in drawn]
     parts += _labels(drawn)
     return drawing("scatter", WIDTH, HEIGHT, title, description, *parts)
+
+
+def _shifted(drawn: Sequence[tuple[float, float, Dot]], x: float, y: float, edges: Sequence[float]) -> float:
+    """Return where across a dot is that lies on no other: at ``x``, or as near to it as its period has room.
+
+    ``edges`` are those of the periods. Where there is no room it stays where it is.
+    """
+    taken = [across for across, down, dot in drawn if dot.amount is not None and abs(down - y) < NEAR]
+    low, high = next(((low, high) for low, high in pairwise(edges) if low <= x < high), edges[-2:])
+    steps = range(1, 1 + int((high - low) // STEP))
+    for each in (x, *(x + side * STEP * number for number in steps for side in (1, -1))):
+        if low <= each <= high and all(abs(each - across) >= NEAR for across in taken):
+            return each
+    return x
 
 
 def _dot(x: float, y: float, dot: Dot) -> str:
@@ -94,9 +118,11 @@ def _dot(x: float, y: float, dot: Dot) -> str:
 def _labels(drawn: Sequence[tuple[float, float, Dot]]) -> list[str]:
     """Return the labels of the largest sums, each at the side where there is room; none over another."""
     taken: list[tuple[float, float, float]] = []
-    parts = []
+    parts: list[str] = []
     with_money = [each for each in drawn if each[2].amount is not None]
-    for x, y, dot in sorted(with_money, key=lambda each: -(each[2].amount or 0))[:LABELLED]:
+    for x, y, dot in sorted(with_money, key=lambda each: -(each[2].amount or 0)):
+        if len(parts) == LABELLED:
+            break
         width = 6.4 * len(f"{dot.amount_text} {dot.label}")
         for anchor, low in (("start", x + 11), ("end", x - 11 - width)):
             is_free = all(abs(y - row) >= LINE or low + width < left or low > right for row, left, right in taken)

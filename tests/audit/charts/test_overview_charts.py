@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 import pytest
 
 from audit.charts.heat import tint
-from audit.charts.scatter import BOTTOM, LABELLED, LEFT, RIGHT, Dot, Span, draw_scatter
+from audit.charts.scatter import BOTTOM, LABELLED, LEFT, RIGHT, STEP, Dot, Span, draw_scatter
 from audit.charts.share import draw_split
 from audit.charts.spark import HEIGHT, draw_column, draw_spark
 
@@ -39,9 +39,33 @@ def test_a_dot_is_the_higher_the_more_money_and_the_further_right_the_more_time(
 def test_labels_are_escaped_and_none_is_written_over_another() -> None:
     drawn = scatter(*(dot(0.5, 50, "<Anna & Co>") for _ in range(LABELLED + 3)))
     labels = [each for each in drawn.findall(f"{SVG}text") if each.find(f"{SVG}tspan") is not None]
-    assert [each.attrib["text-anchor"] for each in labels] == ["start", "end"], "one at each side of dots at one point"
+    assert sorted(each.attrib["text-anchor"] for each in labels) == ["end", "start"], "one at each side of a row"
     assert "".join(labels[0].itertext()) == "€50 <Anna & Co>"
     assert len(drawn.findall(f"{SVG}circle")) == LABELLED + 3
+
+
+def test_a_dot_that_would_lie_on_another_stands_beside_it_in_its_period() -> None:
+    owed, overpaid = dot(0.19, 8, "Bruno"), dot(0.19, 8, "Anna", "bank")
+    circles = scatter(owed, overpaid, dot(0.19, 80), dot(0.19, None), dot(0.19, None)).findall(f"{SVG}circle")
+    across = [float(each.attrib["cx"]) for each in circles]
+    end_of_late = LEFT + 0.2 * (RIGHT - LEFT)
+    assert across[0] == pytest.approx(LEFT + 0.19 * (RIGHT - LEFT), abs=0.1)
+    assert across[1] == pytest.approx(across[0] - STEP), "to the right it would no longer be late"
+    assert across[2:] == [across[0]] * 3, "what is higher, and what has no money, is where it is"
+    assert max(across) <= end_of_late
+    labels = [each for each in scatter(owed, overpaid).findall(f"{SVG}text") if each.find(f"{SVG}tspan") is not None]
+    assert [("".join(each.itertext()), each.attrib["text-anchor"]) for each in labels] == [
+        ("€8 Bruno", "start"),
+        ("€8 Anna", "end"),
+    ]
+
+
+def test_where_a_period_has_no_room_a_dot_stays_where_it_is() -> None:
+    circles = scatter(*(dot(0.1, 50) for _ in range(40))).findall(f"{SVG}circle")
+    across = [float(each.attrib["cx"]) for each in circles]
+    assert LEFT <= min(across) <= max(across) <= LEFT + 0.2 * (RIGHT - LEFT)
+    assert len(set(across)) == 9
+    assert across[-1] == across[0]
 
 
 def test_a_chart_without_dots_has_its_axes_and_its_description() -> None:
