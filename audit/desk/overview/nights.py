@@ -6,9 +6,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from types import MappingProxyType
 
 import msgspec
-from django.db.models import Case, Count, F, OuterRef, QuerySet, Subquery, When
+from django.db.models import Case, Count, OuterRef, QuerySet, Subquery, When
+from django.db.models.fields.json import KT
 from django.http import HttpRequest
 from django.utils.formats import number_format
 from django.utils.functional import Promise
@@ -20,12 +22,13 @@ from audit.access.scope import Scope
 from audit.charts.heat import tint
 from audit.charts.spark import draw_column
 from audit.desk import parts
+from audit.desk.findings.queues import HEADS
 from audit.desk.prepared import key_of
 from audit.desk.unchanged import while_unchanged
 from audit.models import Casino, Finding, NightReport, NightState
 from audit.persons.directory import Directory, staff
+from audit.presentation import WEEKDAYS_EN, WEEKDAYS_FR, language, money_in_prose
 from audit.presentation import day as written_day
-from audit.presentation import money_in_prose
 from audit.reconciliation.findings import add_tallies
 from audit.reconciliation.night import FALSE_NAMES, INTERVAL
 from audit.reconciliation.runs import NO_CURRENCY
@@ -37,24 +40,59 @@ NIGHTS = 14
 CROUPIERS = 12
 """Croupiers shown, those with the most errors first."""
 
-KINDS: tuple[tuple[str | Promise, frozenset[str]], ...] = (
-    (_("Not paid"), frozenset({"payout-missing", "stake-not-returned"})),
-    (_("Paid too much"), frozenset({"payout-overpaid", "payout-duplicated", "losing-wager-paid", "push-paid",
-                                    "payout-without-result", "losing-wager-not-collected"})),
-    (_("Paid too little"), frozenset({"payout-underpaid", "half-refund-mismatch", "last-coup-refund-mismatch"})),
-    (_("Wrongly collected"), frozenset({"winning-wager-collected", "void-stake-kept"})),
-    (_("Late stakes"), frozenset({"wager-after-no-more-bets", "withdrawal-after-no-more-bets", *STAKE_REFUSED})),
-    (_("En prison"), frozenset({"imprisoned-stake-paid-winnings", "imprisoned-value-not-halved",
-                                "imprisoned-stake-withdrawn", "imprisoned-at-close", "zero-decision-missing"})),
-)  # fmt: skip
-"""What an error is counted as, by its rule; any other is the last column."""
+NOT_PAID, TOO_MUCH, TOO_LITTLE, COLLECTED, LATE, PRISON, OTHER = range(7)
 
-OTHER = _("Calls and order")
+KINDS: tuple[str | Promise, ...] = (
+    _("Not paid"),
+    _("Paid too much"),
+    _("Paid too little"),
+    _("Wrongly collected"),
+    _("Late stakes"),
+    _("En prison"),
+    _("Calls and order"),
+)
+"""What an error is counted as, in the order of the columns."""
+
+KIND_OF: Mapping[str, int] = MappingProxyType(
+    {
+        **dict.fromkeys(("payout-missing", "stake-not-returned"), NOT_PAID),
+        **dict.fromkeys(
+            (
+                *("payout-overpaid", "payout-duplicated", "losing-wager-paid", "push-paid", "horn-paid-split"),
+                *("payout-without-result", "losing-wager-not-collected", "left-up-stake-mismatch"),
+            ),
+            TOO_MUCH,
+        ),
+        **dict.fromkeys(("payout-underpaid", "half-refund-mismatch", "last-coup-refund-mismatch"), TOO_LITTLE),
+        **dict.fromkeys(("winning-wager-collected", "void-stake-kept"), COLLECTED),
+        **dict.fromkeys(("wager-after-no-more-bets", "withdrawal-after-no-more-bets", *STAKE_REFUSED), LATE),
+        **dict.fromkeys(
+            (
+                *("imprisoned-stake-paid-winnings", "imprisoned-value-not-halved", "imprisoned-stake-withdrawn"),
+                *("imprisoned-at-close", "zero-decision-missing"),
+            ),
+            PRISON,
+        ),
+    }
+)
+"""By its rule; any other is of the last column."""
+
+_SETTLED = ("barred-number-settled", "inactive-wager-settled", "void-throw-settled")
+_MISMATCHED = ("half-refund-mismatch", "last-coup-refund-mismatch", "stake-not-returned", "horn-paid-split")
+
+KIND_BY_WHO_OWES: Mapping[tuple[str, str], int] = MappingProxyType(
+    {
+        **{(rule, "player"): TOO_MUCH for rule in (*_SETTLED, *_MISMATCHED)},
+        **{(rule, "house"): COLLECTED for rule in _SETTLED},
+        ("horn-paid-split", "house"): TOO_LITTLE,
+    }
+)
+"""By its rule and by who owes, where the rule alone does not say whether somebody had too much or too little."""
 
 
 @dataclass(frozen=True, slots=True)
 class Night:
-    """One night of the strip. ``is_to_sign``: it waits for a signature."""
+    """One night of the strip. ``title`` is short, its drawing has the day; ``is_to_sign``: it waits for a signature."""
 
     report: NightReport
     title: str
@@ -66,7 +104,7 @@ class Night:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One croupier: the count and the tint of each kind, and the rate of payout errors where nights are counted."""
+    """One croupier: the count and the tint of each kind, and the rate of payout errors where nights are reported."""
 
     name: SafeString
     cells: tuple[tuple[int, int], ...]
@@ -76,12 +114,16 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class LastNights:
-    """The nights of one casino in one currency, the newest version of each, and the errors of its croupiers."""
+    """The nights of one casino in one currency, the newest version of each, and the errors of its croupiers.
+
+    ``errors_at`` is the casino whose errors they are: another one if no finding of that casino names a croupier.
+    """
 
     nights: Sequence[Night]
     kinds: Sequence[str | Promise]
     rows: Sequence[Row]
     newest: NightReport | None
+    errors_at: str
 
 
 class _Total(msgspec.Struct):
@@ -120,7 +162,7 @@ class _Read:
 class _Errors:
     """The croupiers of a casino with the most errors, and how many of each kind they made up to a night."""
 
-    casino_id: int
+    casino: Casino
     day: date
     by_croupier: Mapping[str, Counter[int]]
 
@@ -139,7 +181,7 @@ def last_nights(
     most = max([abs(win) for win in read.wins.values() if win is not None], default=1)
     nights = [_night(report, read.wins[report.pk], most) for report in read.shown]
     rows = _rows(read.errors, read.assessed, names) if read.errors is not None else []
-    return LastNights(nights, [title for title, _rules in KINDS] + [OTHER], rows, read.newest)
+    return LastNights(nights, KINDS, rows, read.newest, str(read.errors.casino) if read.errors is not None else "")
 
 
 def _read(reports: QuerySet[NightReport], findings: QuerySet[Finding]) -> _Read:
@@ -154,16 +196,26 @@ def _read(reports: QuerySet[NightReport], findings: QuerySet[Finding]) -> _Read:
         shown = list(by_day.values())
     contents = {report.pk: _decoder.decode(bytes(report.content)) for report in shown}
     wins = {pk: content.total.W_acct for pk, content in contents.items()}
-    return _Read(newest, shown, wins, _tallies(contents.values()), _errors(findings))
+    errors = _errors(findings, newest)
+    # Another casino's croupiers may have the same ids.
+    is_of_nights = newest is not None and errors is not None and errors.casino.pk == newest.casino_id
+    return _Read(newest, shown, wins, _tallies(contents.values()) if is_of_nights else {}, errors)
 
 
 def _night(report: NightReport, win: int | None, most: int) -> Night:
-    title = written_day(report.gaming_day, with_weekday=True)
+    title, full = _weekday(report.gaming_day), written_day(report.gaming_day, with_weekday=True)
     text = gettext("not counted") if win is None else money_in_prose(round(abs(win), -2), report.currency)
     spoken = text if win is None else money_in_prose(abs(win), report.currency)
-    drawing = mark_safe(draw_column(win, most, title=title, description=spoken))
+    drawing = mark_safe(draw_column(win, most, title=full, description=spoken))
     is_to_sign = report.state in (NightState.PROVISIONAL, NightState.REVIEWED)
     return Night(report, title, text, drawing, is_to_sign, win is not None and win < 0)
+
+
+def _weekday(day: date) -> str:
+    """Return what is short enough for one line of the strip: “Thu 26”, « jeu. 26 »."""
+    if language() == "fr":
+        return f"{WEEKDAYS_FR[day.weekday()][:3]}. {'1er' if day.day == 1 else day.day}"
+    return f"{WEEKDAYS_EN[day.weekday()]} {day.day}"
 
 
 def _tallies(contents: Iterable[_Content]) -> Mapping[str, Assessment]:
@@ -175,28 +227,34 @@ def _tallies(contents: Iterable[_Content]) -> Mapping[str, Assessment]:
     return compare(added, alpha=INTERVAL, q=FALSE_NAMES)
 
 
-def _errors(findings: QuerySet[Finding]) -> _Errors | None:
+def _errors(findings: QuerySet[Finding], newest: NightReport | None) -> _Errors | None:
+    """Return the errors at the casino of the newest night, or where the newest are if it has none that names anybody.
+
+    An incident is counted once, by its cause; what is for information is none.
+    """
     # One look into an index for each casino: of all findings at once, PostgreSQL would read each.
-    newest = findings.filter(casino=OuterRef("pk")).exclude(croupier="").order_by("-gaming_day").values("gaming_day")
-    known = Casino.objects.annotate(day=Subquery(newest[:1])).order_by(F("day").desc(nulls_last=True), "pk")
-    day, casino_id = known.values_list("day", "pk").first() or (None, None)
-    if day is None or casino_id is None:
+    last = findings.filter(casino=OuterRef("pk")).exclude(croupier="").order_by("-gaming_day").values("gaming_day")
+    known = Casino.objects.annotate(day=Subquery(last[:1])).exclude(day=None)
+    is_other = [Case(When(pk=newest.casino_id, then=0), default=1)] if newest is not None else []
+    casino = known.order_by(*is_other, "-day", "pk").first()
+    if casino is None:
         return None
-    of_nights = findings.filter(casino=casino_id, gaming_day__gt=day - timedelta(days=NIGHTS)).exclude(croupier="")
-    busiest = of_nights.order_by().values("croupier").annotate(count=Count("*")).order_by("-count", "croupier")
-    chosen = [each["croupier"] for each in busiest[:CROUPIERS]]
-    counted = (
-        of_nights.filter(croupier__in=chosen).order_by().values_list("croupier", "rule").annotate(count=Count("*"))
-    )
-    table: dict[str, Counter[int]] = {croupier: Counter() for croupier in chosen}
-    for croupier, rule, count in counted:
-        kind = next((index for index, (_title, rules) in enumerate(KINDS) if rule in rules), len(KINDS))
-        table[croupier][kind] += count
-    return _Errors(casino_id, day, table)
+    of_nights = findings.filter(HEADS, casino=casino, gaming_day__gt=casino.day - timedelta(days=NIGHTS))
+    by_kind = of_nights.exclude(croupier="").order_by().values("croupier", "rule", by=KT("owed__by"))
+    table: dict[str, Counter[int]] = {}
+    for croupier, rule, by, count in by_kind.annotate(count=Count("*")).values_list("croupier", "rule", "by", "count"):
+        table.setdefault(croupier, Counter())[kind_of(rule, by)] += count
+    busiest = sorted(table, key=lambda croupier: (-table[croupier].total(), croupier))[:CROUPIERS]
+    return _Errors(casino, casino.day, {croupier: table[croupier] for croupier in busiest})
+
+
+def kind_of(rule: str, by: str | None) -> int:
+    """Return what an error is counted as, by its rule and by who owes; None if nobody does."""
+    return KIND_BY_WHO_OWES.get((rule, by or ""), KIND_OF.get(rule, OTHER))
 
 
 def _rows(errors: _Errors, tallies: Mapping[str, Assessment], names: Scope) -> list[Row]:
-    casino_id, day, table = errors.casino_id, errors.day, errors.by_croupier
+    casino_id, day, table = errors.casino.pk, errors.day, errors.by_croupier
     most = max([count for row in table.values() for count in row.values()], default=1)
     directory = Directory.of(casino_id, staff(table)) if names.includes(casino_id) else None
     return [_row(_linked(name, casino_id, day, directory), row, most, tallies.get(name)) for name, row in table.items()]
@@ -208,7 +266,7 @@ def _linked(croupier: str, casino_id: int, day: date, directory: Directory | Non
 
 
 def _row(named: SafeString, counts: Counter[int], most: int, assessed: Assessment | None) -> Row:
-    cells = tuple((counts[kind], tint(counts[kind], most)) for kind in range(len(KINDS) + 1))
+    cells = tuple((counts[kind], tint(counts[kind], most)) for kind in range(len(KINDS)))
     rate = gettext("not counted")
     if assessed is not None:
         per_thousand = assessed.rate.rate * 1000

@@ -6,10 +6,22 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.utils import timezone
+from django.utils import timezone, translation
 
+from audit import presentation
+from audit.desk.overview.nights import (
+    COLLECTED,
+    LATE,
+    NOT_PAID,
+    OTHER,
+    PRISON,
+    TOO_LITTLE,
+    TOO_MUCH,
+    kind_of,
+)
 from audit.models import Casino, Finding, Membership, NightReport, Role
 from audit.reconciliation import runs
+from settlement.differences import PAID
 from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.casework.test_priority import found
 from tests.audit.tables import Tenant
@@ -92,7 +104,82 @@ def test_the_rate_of_a_croupier_says_that_it_is_of_payouts_that_were_made_alone(
     (row,) = [each for each in context["last"].rows if "c-9" in each.name]
     assert (row.cells[0][0], row.rate) == (1, "not counted"), "not paid, and in no rate"
     assert '<th scope="col" class="num">wrong, in 1,000 payouts</th>' in page
-    assert "One that was never made, a late stake, a call is counted in the other columns alone." in page
+    assert "One that was never paid, a late stake, a call is counted in the other columns alone." in page
+
+
+def cells_of(context: dict[str, Any], croupier: str) -> list[int]:
+    return next(([count for count, _tint in each.cells] for each in context["last"].rows if croupier in each.name), [])
+
+
+def test_the_errors_of_a_croupier_are_incidents_each_counted_once() -> None:
+    desk = Desk()
+    lost = found(desk, "critical", rule="events-lost", croupier="c-9")
+    causes = [{"rule": lost.rule, "seq": lost.seq, "wager": lost.wager}]
+    for rule in ("payout-underpaid", "winning-wager-collected", "shooter-without-line-wager"):
+        found(desk, "critical", rule=rule, croupier="c-9", causes=causes)
+    found(desk, "info", rule="payout-put-right", croupier="c-9")
+    context, page = overview(desk)
+    assert cells_of(context, "c-9") == [0, 0, 0, 0, 0, 0, 1]
+    assert "An incident is counted once, by its cause." in page
+
+
+@pytest.mark.parametrize(
+    ("rule", "by", "expected"),
+    [
+        ("barred-number-settled", "player", TOO_MUCH),
+        ("barred-number-settled", "house", COLLECTED),
+        ("void-throw-settled", "player", TOO_MUCH),
+        ("void-throw-settled", None, OTHER),
+        ("inactive-wager-settled", "player", TOO_MUCH),
+        ("horn-paid-split", "player", TOO_MUCH),
+        ("horn-paid-split", "house", TOO_LITTLE),
+        ("half-refund-mismatch", "house", TOO_LITTLE),
+        ("half-refund-mismatch", "player", TOO_MUCH),
+        ("payout-missing", "house", NOT_PAID),
+        ("imprisoned-stake-paid-winnings", "player", PRISON),
+        ("wager-after-no-more-bets", None, LATE),
+        ("no-more-bets-missing", None, OTHER),
+    ],
+)
+def test_an_error_about_money_is_counted_by_who_owes_where_its_rule_does_not_say(
+    rule: str, by: str | None, expected: int
+) -> None:
+    assert kind_of(rule, by) == expected
+
+
+def test_every_rule_about_a_payment_is_in_a_column_of_its_own() -> None:
+    for_information = {"payout-put-right"}
+    assert all(kind_of(rule, "player") != OTHER for rule in PAID - for_information)
+
+
+def test_a_night_of_the_strip_is_written_on_one_line_in_both_languages() -> None:
+    desk = Desk()
+    day = desk.findings[0].gaming_day
+    runs.reconcile(desk.tenant.casino, day, actor="test", now=datetime(2026, 11, 25, 12, tzinfo=UTC))
+    client = client_of(desk.first)
+    short = {"en": f"{day:%a} {day.day}", "fr": f"{presentation.WEEKDAYS_FR[day.weekday()][:3]}. {day.day}"}
+    for language, title in short.items():
+        page = client.get("/admin/", headers={"accept-language": language})
+        assert [each.title for each in page.context["overview"]["last"].nights] == [title]
+        with translation.override(language):
+            assert f"{presentation.day(day, with_weekday=True)}</title>" in page.content.decode()
+
+
+def test_the_errors_are_of_the_casino_whose_nights_are_shown_and_a_rate_is_never_anothers() -> None:
+    here, there = of_two()
+    day = here.findings[0].gaming_day
+    runs.reconcile(here.tenant.casino, day, actor="test", now=datetime(2026, 11, 25, 12, tzinfo=UTC))
+    found(there, "critical", croupier="c-9", gaming_day=day + timedelta(days=1))
+    found(here, "critical", croupier="c-8")
+    context, page = overview(here)
+    assert context["last"].newest.casino == here.tenant.casino
+    assert (context["last"].errors_at, cells_of(context, "c-8")[TOO_MUCH]) == (str(here.tenant.casino), 1)
+    assert f"<p>{here.tenant.casino}, 14 nights; incidents by kind</p>" in page
+    own = Finding.objects.filter(casino=here.tenant.casino)
+    own.update(status="superseded", superseded_at=timezone.now())
+    context, _page = overview(here)
+    assert (context["last"].errors_at, cells_of(context, "c-9")[TOO_MUCH]) == ("Charlevoix", 1)
+    assert {row.rate for row in context["last"].rows} == {"not counted"}
 
 
 def test_where_no_table_has_sent_anything_it_leads_to_the_first_steps() -> None:
