@@ -75,6 +75,17 @@ def test_progress_is_that_of_the_officers_own_casinos() -> None:
     assert "simulated, and sent" not in page_of(elsewhere)
 
 
+def test_what_is_loaded_no_longer_loads() -> None:
+    tenant, says = Tenant("deauville"), "the rest loads in the background"
+    Plan(date(2026, 11, 21), 9, 30).keep()
+    client = desk_of(tenant)
+    assert says in page_of(client)
+    Plan(date(2026, 11, 21), 9, 30, is_done=True).keep()
+    page = page_of(client)
+    assert "The month is loaded" in page
+    assert says not in page
+
+
 def test_the_command_that_it_shows_stores_an_event() -> None:
     tenant = Tenant()
     assert tenant.post("s", dice_changed_in_mid_series(tenant, "s")).status_code == 201
