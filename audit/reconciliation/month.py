@@ -29,6 +29,7 @@ from audit.reconciliation.content import (
     figures_of,
 )
 from audit.reconciliation.findings import add_tallies
+from audit.reconciliation.names import with_croupiers
 from audit.reconciliation.night import FALSE_NAMES, INTERVAL
 from audit.reconciliation.presentation import (
     COMPARISONS,
@@ -36,7 +37,6 @@ from audit.reconciliation.presentation import (
     RESTATEMENT,
     Section,
     comparisons_of,
-    with_croupiers,
 )
 from settlement.night.croupiers import Assessment, Tally, error_rate, more_than_others, noteworthy, one_sidedness
 from settlement.night.variance import Surprise, surprise

@@ -19,7 +19,6 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.exports import sheets
 from audit.models import NightReport, SignoffException
-from audit.persons.directory import Directory, players, staff
 from audit.presentation import WriteMoney, money_in_prose, officer_name, signed_money
 from audit.reconciliation import wording
 from audit.reconciliation.columns import Column, Row, money_columns, sheet_of
@@ -33,6 +32,7 @@ from audit.reconciliation.content import (
     bridge_lines,
     figures_of,
 )
+from audit.reconciliation.names import add_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,34 +64,12 @@ def load_content(report: NightReport, *, with_names: bool = False, for_page: boo
     exceptions = report.signoff_exceptions.select_related("officer")
     content = report.parsed_content()
     if with_names:
-        listed = ("croupiers", "errors")
-        incidents = _incidents_of(content)
-        named = [*staff(row["croupier"] for key in listed for row in content[key])]
-        named += players(each["player"] for each in incidents)
-        directory = Directory.of(report.casino_id, named)
-        directory = directory.for_page() if for_page else directory
-        content |= {key: with_croupiers(content[key], directory) for key in listed}
-        for each in incidents:
-            each["player"] = each["player"] and directory.player(each["player"])
+        add_names(content, report.casino_id, for_page=for_page)
     return {
         **content,
         "restatement": report.sheet,
         "signoff_exceptions": [_signoff_exception(exception) for exception in exceptions],
     }
-
-
-def _incidents_of(content: Row) -> list[dict[str, Any]]:
-    """Return the open incidents that a report names."""
-    rows = (row for line in content["lines"] if line["code"] == "findings" for row in line["rows"])
-    return [each for row in rows for each in row["facts"].get("largest", ())]
-
-
-def with_croupiers(rows: Iterable[Row], directory: Directory) -> list[dict[str, Any]]:
-    """Return rows with their croupier as a page shows them, the id as ``croupier_id``; nobody known stays nobody."""
-    return [
-        {**row, "croupier_id": row["croupier"], "croupier": row["croupier"] and directory.staff(row["croupier"])}
-        for row in rows
-    ]
 
 
 def as_sheet(section: Section, content: Row) -> sheets.Sheet:

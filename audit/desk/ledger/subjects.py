@@ -13,30 +13,19 @@ from django.utils.http import urlencode
 from audit.desk.nights.tables import Link
 from audit.desk.tables.limits import equipment_id
 from audit.models import Casino, GamingTable, LedgerProcess
-from audit.persons.directory import NO_NAMES, Directory, PersonId, players, staff
+from audit.persons import subjects
+from audit.persons.directory import NO_NAMES, Directory, PersonId
+from audit.persons.subjects import TEAM
 from settlement.eprocess.kinds import KINDS
 
 Names = Callable[[Iterable[PersonId]], Directory]
 """Looks persons up for whoever reads a page."""
 
-TEAM = " + "
-"""Between the members of a count team."""
-
 
 def persons_in(processes: Iterable[LedgerProcess]) -> Iterator[PersonId]:
     """Yield the persons whom processes are about."""
     for process in processes:
-        first, _, second = process.subject.partition(", ")
-        match KINDS[process.kind].subject:
-            case "player":
-                yield from players([process.subject])
-            case "player, croupier":
-                yield from players([first])
-                yield from staff([second])
-            case "croupier" | "croupier, wheel":
-                yield from staff([first])
-            case "count team":
-                yield from staff(process.subject.split(TEAM))
+        yield from subjects.persons_in(process.kind, process.subject)
 
 
 def subjects_of(

@@ -266,7 +266,8 @@ def _note_address(report: NightReport, row: Mapping[str, Any]) -> str:
     if row["note"] == "finding":
         return _findings_address(report, row["facts"]["rule"])
     if "process" in row["facts"]:
-        query = urlencode({"q": row["facts"]["subject"], "kind": row["facts"]["process"], "ended": "all"})
+        subject = row["facts"].get("subject_id", row["facts"]["subject"])
+        query = urlencode({"q": subject, "kind": row["facts"]["process"], "ended": "all"})
         return fixed("audit_ledgerprocess_changelist") + f"?{query}"
     return ""
 

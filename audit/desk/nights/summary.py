@@ -193,7 +193,8 @@ def remark(line: Mapping[str, Any], currency: str) -> str:
         return ngettext("%(number)d comparison", "%(number)d comparisons", len(rows)) % {"number": len(rows)}
     if line["verdict"] == "agrees" and line["code"] == "slips":
         return wording.compared(first, "found", currency, money_in_prose)
-    origin = first["table"] or ""
+    # The note of a process names whom or what it is about.
+    origin = "" if first["note"].startswith("ledger_") else first["table"] or ""
     says = wording.note(first, currency, money_in_prose)
     says = says or wording.compared(first, "found", currency, money_in_prose)
     return labelled(origin, says) if origin else says

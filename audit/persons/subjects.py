@@ -1,0 +1,57 @@
+"""Whom a process of the evidence ledger is about: the persons in its subject.
+
+"p9001"                   player-luck       a player
+"p9001, c-3"              pair-luck         a player and a croupier
+"c-3, W1"                 croupier-…        a croupier, at a wheel
+"compteur-1 + compteur-2" team-drift        a count team
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from audit.persons.directory import Directory, PersonId, players, staff
+from settlement.eprocess.kinds import KINDS
+
+TEAM = " + "
+"""Between the members of a count team."""
+
+
+def persons_in(kind: str, subject: str) -> Iterator[PersonId]:
+    """Yield the persons whom a process of ``kind`` is about; nobody of a kind that is not known any longer."""
+    first, _, second = subject.partition(", ")
+    match _about(kind):
+        case "player":
+            yield from players([subject])
+        case "player, croupier":
+            yield from players([first])
+            yield from staff([second])
+        case "croupier":
+            yield from staff([subject])
+        case "croupier, wheel":
+            yield from staff([first])
+        case "count team":
+            yield from staff(subject.split(TEAM))
+
+
+def named_subject(kind: str, subject: str, directory: Directory) -> str:
+    """Return the subject of a process of ``kind`` with its persons as a page or a file shows them."""
+    first, comma, second = subject.partition(", ")
+    match _about(kind):
+        case "player":
+            return directory.player(subject)
+        case "player, croupier":
+            return f"{directory.player(first)}{comma}{directory.staff(second)}"
+        case "croupier":
+            return directory.staff(subject)
+        case "croupier, wheel":
+            return f"{directory.staff(first)}{comma}{second}"
+        case "count team":
+            return TEAM.join(map(directory.staff, subject.split(TEAM)))
+        case _:
+            return subject
+
+
+def _about(kind: str) -> str:
+    """Return what a subject of ``kind`` consists of."""
+    return KINDS[kind].subject if kind in KINDS else ""

@@ -1,0 +1,55 @@
+"""Names in a report that is shown: the persons whom its notes about processes are about."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from audit.models import Casino, Person
+from audit.reconciliation.names import add_names
+
+pytestmark = pytest.mark.django_db
+
+
+def named(casino: Casino, kind: str, subject: str, *, for_page: bool = True) -> dict[str, Any]:
+    """Return the row of a process, with names."""
+    row = {"table": subject, "note": "ledger_crossed", "facts": {"process": kind, "subject": subject}}
+    content = {
+        "croupiers": [],
+        "errors": [],
+        "lines": [{"code": "chance", "rows": [row, {"note": "hold", "facts": {}}]}],
+    }
+    add_names(content, casino.pk, for_page=for_page)
+    return row
+
+
+@pytest.fixture
+def casino(db: None) -> Casino:
+    casino = Casino.objects.create(code="named", name="Named")
+    for kind, code, name in (("player", "p9001", "Bruno Keller"), ("croupier", "c-3", "Ada Roux")):
+        Person.objects.create(casino=casino, kind=kind, code=code, name=name)
+    return casino
+
+
+@pytest.mark.parametrize(
+    ("kind", "subject", "expected"),
+    [
+        ("late-luck", "p9001", "Bruno Keller"),
+        ("pair-luck", "p9001, c-3", "Bruno Keller, Ada Roux"),
+        ("payout-rate", "c-3", "Ada Roux"),
+        ("croupier-displacement", "c-3, W1", "Ada Roux, W1"),
+        ("team-drift", "c-3 + c-4", "Ada Roux + c-4"),
+        ("wheel", "W1", "W1"),
+        ("of-an-earlier-engine", "p9001", "p9001"),
+    ],
+)
+def test_a_process_has_its_persons_by_name_and_keeps_its_subject(
+    casino: Casino, kind: str, subject: str, expected: str
+) -> None:
+    row = named(casino, kind, subject)
+    assert (row["table"], row["facts"]["subject"], row["facts"]["subject_id"]) == (expected, expected, subject)
+
+
+def test_in_a_file_the_id_stands_beside_the_name(casino: Casino) -> None:
+    assert named(casino, "late-luck", "p9001", for_page=False)["table"] == "Bruno Keller (p9001)"
