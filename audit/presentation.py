@@ -20,7 +20,7 @@ from zoneinfo import ZoneInfo
 
 from django.db.models import Q
 from django.utils import timezone
-from django.utils.formats import number_format
+from django.utils.formats import date_format, number_format
 from django.utils.functional import Promise
 from django.utils.translation import get_language, gettext, gettext_lazy, ngettext
 
@@ -123,6 +123,12 @@ def day(date: date, *, with_weekday: bool = False, with_year: bool | None = None
 def night_of(gaming_day: date, *, with_year: bool | None = None) -> str:
     """Return the name of a night, by its gaming day, whatever the clock says: “Night of Thu 19 Nov”."""
     return gettext("Night of %(day)s") % {"day": day(gaming_day, with_weekday=True, with_year=with_year)}
+
+
+def day_in_full(day: date) -> str:
+    """Return a day for a title: “Thursday 19 November”, « jeudi 1er novembre ». Another year than this one is named."""
+    text = date_format(day, "l j F" if day.year == timezone.now().year else "l j F Y")
+    return text.replace(" 1 ", " 1er ") if language() == "fr" else text
 
 
 def month_of(first: date) -> str:

@@ -135,7 +135,7 @@ _TEXT: Mapping[Kind, Callable[[Row, str, str], str]] = MappingProxyType(
         "payment_error": lambda row, key, currency: payment_error(-row[key], currency),
         "present_value": lambda row, key, currency: wording.money(in_minor_units([Fraction(row[key])])[0], currency),
         "share": lambda row, key, currency: wording.share(row[key]),
-        "probability": lambda row, key, currency: wording.probability(row[key]),
+        "probability": lambda row, key, currency: wording.short_probability(row[key]),
         "thousandths": lambda row, key, currency: wording.thousandths(row[key]),
         "formatted": lambda row, key, currency: str(row[key]),
         "interval": lambda row, key, currency: (

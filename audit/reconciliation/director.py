@@ -313,8 +313,14 @@ def listings(content: Row) -> list[Listing]:
     return [_open(content), _not_counted(content), _not_checked(content)]
 
 
+def open_findings(content: Row) -> list[dict[str, Any]]:
+    """Return the rows of open findings that have a case: one for information has none, and nobody can close it."""
+    rows = _rows(content, "findings")
+    return [row for row in rows if row["verdict"] != "agrees" and row["facts"].get("severity") != "info"]
+
+
 def _open(content: Row) -> Listing:
-    rows = [row for row in _rows(content, "findings") if row["verdict"] != "agrees"]
+    rows = open_findings(content)
     count = sum(row["found"] for row in rows)
     named = sorted(
         ((row, incident) for row in rows for incident in row["facts"].get("largest", ())),

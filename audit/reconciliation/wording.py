@@ -138,8 +138,8 @@ REFUSALS: Mapping[str, Any] = {
 }
 
 NOTES: Mapping[str, Any] = {
-    "complete": _("all numbers are present; chain and seal are verified"),
-    "lost": ngettext_lazy("%(lost)d number was declared lost", "%(lost)d numbers were declared lost", "lost"),
+    "complete": _("all events are present; chain and seal are verified"),
+    "lost": ngettext_lazy("%(lost)d event was declared lost", "%(lost)d events were declared lost", "lost"),
     "chain": ngettext_lazy("%(faults)d fault in the chain", "%(faults)d faults in the chain", "faults"),
     "still_open": _("the session is not closed"),
     "not_sealed": _("not under a signed checkpoint yet"),
@@ -259,6 +259,13 @@ def probability(millionths: int | None) -> str:
         return str(NOT_KNOWN)
     text = f"{millionths // 10**6}.{millionths % 10**6:06}".rstrip("0").rstrip(".") or "0"
     return text.replace(".", ",") if language() == "fr" else text
+
+
+def short_probability(millionths: int | None) -> str:
+    """Return a probability as a page and a paper have it: of three decimals, rounded up; a smaller one has all six."""
+    if millionths is None or millionths < 1_000:
+        return probability(millionths)
+    return probability(-(-millionths // 1_000) * 1_000)
 
 
 def thousandths(value: int | None) -> str:

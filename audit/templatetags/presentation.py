@@ -6,7 +6,6 @@ from datetime import date, datetime
 
 from django import template
 from django.contrib.admin.views.main import ChangeList
-from django.utils.formats import date_format
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 
@@ -96,7 +95,7 @@ def clock_of(moment: datetime, casino: Casino | None) -> str:
 @register.filter
 def today(moment: datetime, casino: Casino | None) -> str:
     """Return the day in full: “Monday 23 November”."""
-    return capfirst(date_format(presentation.local(moment, casino).date(), "l j F"))
+    return capfirst(presentation.day_in_full(presentation.local(moment, casino).date()))
 
 
 @register.filter

@@ -63,6 +63,11 @@ def test_a_day_has_its_year_in_another_year_and_in_a_file() -> None:
         assert presentation.day(gaming_day, with_year=True) == "19 Nov 2026"
         assert in_both(lambda: presentation.night_of(gaming_day)) == ("Night of Thu 19 Nov", "Nuit du jeudi 19 nov.")
         assert in_both(lambda: presentation.month_of(gaming_day)) == ("Nov 2026", "nov. 2026")
+        in_full = ("Thursday 19 November", "jeudi 19 novembre")
+        assert in_both(lambda: presentation.day_in_full(gaming_day)) == in_full
+        assert presentation.day_in_full(date(2025, 11, 1)) == "Saturday 1 November 2025"
+        with translation.override("fr"):
+            assert presentation.day_in_full(date(2025, 11, 1)) == "samedi 1er novembre 2025"
 
 
 def test_an_amount_has_its_currency_and_is_never_in_minor_units() -> None:

@@ -12,7 +12,10 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils.formats import date_format
 from django.utils.html import format_html
+from django.utils.text import capfirst
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from audit import task_queue
@@ -29,9 +32,10 @@ from audit.desk.sign_in.proof import fresh_proof, signature
 from audit.exports.pdf import PDF
 from audit.exports.sheets import CSV, XLSX, as_csv, workbook
 from audit.models import NightReport, NightRun, NightState, NightSubscriber
-from audit.presentation import date_time, month_of, night_of, officer_name
+from audit.presentation import date_time, day_in_full, night_of, officer_name
 from audit.reconciliation import month, sheets, wording
 from audit.reconciliation.pdf import as_pdf
+from audit.reconciliation.runs import NO_CURRENCY
 from audit.reconciliation.versions import SignatureRefused, add_signoff_exception, missing_signoff_exceptions, sign
 
 JSON = "application/json"
@@ -67,6 +71,11 @@ def _neighbours(report: NightReport) -> dict[str, NightReport | None]:
         "night_before": nights.filter(gaming_day__lt=report.gaming_day).order_by("-gaming_day", "-version").first(),
         "night_after": nights.filter(gaming_day__gt=report.gaming_day).order_by("gaming_day", "-version").first(),
     }
+
+
+def _title(report: NightReport) -> str:
+    """Return the title of the page of a night; its casino stands below it."""
+    return gettext("Night of %(day)s") % {"day": day_in_full(report.gaming_day)}
 
 
 def _names(run: NightRun, casino_id: int, gaming_day: str) -> bool:
@@ -155,19 +164,19 @@ class NightAdmin(RecordAdmin[NightReport]):
         """Show a night: its bridge, the twelve lines, signatures and sign-off exceptions."""
         report = self.row_or_404(request, object_id)
         record_entry(request, "night.viewed", casino_id=report.casino_id, report=report.pk, version=report.version)
-        same = NightReport.objects.filter(
-            casino=report.casino_id, gaming_day=report.gaming_day, currency=report.currency
-        )
-        shown = same.select_related("casino").only("pk", "version", "state", "made_at", "casino")
-        versions = list(shown.order_by("-version"))
+        of_night = NightReport.objects.filter(casino=report.casino_id, gaming_day=report.gaming_day)
+        shown = of_night.select_related("casino").only("pk", "version", "state", "made_at", "casino", "currency")
+        in_any_currency = list(shown.order_by("-version"))
+        versions = [each for each in in_any_currency if each.currency == report.currency]
         missing = missing_signoff_exceptions(report)
         run = page.run_of(report)
         context = {
             **self.admin_site.each_context(request),
             **page.night_page(report, with_names=sees_names(request, report.casino_id)),
             "opts": self.opts,
-            "title": f"{night_of(report.gaming_day)} · {report.casino} · {report.currency}",
+            "title": _title(report),
             "report": report,
+            "has_currencies": any(each.currency not in (report.currency, NO_CURRENCY) for each in in_any_currency),
             "sees_names": sees_names(request, report.casino_id),
             "newest": versions[0] if versions[0].pk != report.pk else None,
             "versions": versions,
@@ -220,7 +229,7 @@ class NightAdmin(RecordAdmin[NightReport]):
             **self.admin_site.each_context(request),
             **page.figure_page(report, figure),
             "opts": self.opts,
-            "title": f"{night_of(report.gaming_day)} · {report.casino} · {report.currency}",
+            "title": _title(report),
             "report": report,
         }
         return TemplateResponse(request, "admin/audit/night/figure.html", context)
@@ -315,7 +324,7 @@ class NightAdmin(RecordAdmin[NightReport]):
             **self.admin_site.each_context(request),
             **content,
             "opts": self.opts,
-            "title": f"{shown.casino} · {month_of(shown.first)} · {currency}",
+            "title": capfirst(date_format(shown.first, "F Y")),
             "month": shown,
             "around": month.around(shown.first),
         }
@@ -331,10 +340,17 @@ class NightAdmin(RecordAdmin[NightReport]):
         return file_response(name, XLSX, workbook(tables, currency, name))
 
     def _month(self, request: HttpRequest, casino_id: int, year: int, number: int, currency: str) -> month.Month:
-        casino = scope_of(request, Capability.SEE_RECORD).casinos().filter(pk=casino_id).first()
-        if casino is None or not 1 <= number <= 12 or not 1990 <= year <= 2100 or len(currency) != 3:
+        if not 1 <= number <= 12 or not 1990 <= year <= 2100 or len(currency) != 3:
             raise Http404
-        return month.month_of(casino, date(year, number, 1), currency)
+        first = date(year, number, 1)
+        others = NightReport.objects.filter(
+            casino=OuterRef("pk"), gaming_day__gte=first, gaming_day__lt=month.month_after(first)
+        ).exclude(currency__in=(currency, NO_CURRENCY))
+        casinos = scope_of(request, Capability.SEE_RECORD).casinos().filter(pk=casino_id)
+        casino = casinos.annotate(has_currencies=Exists(others)).first()
+        if casino is None:
+            raise Http404
+        return month.month_of(casino, first, currency)
 
     def _address(self, pk: int) -> str:
         return reverse("admin:audit_nightreport_change", args=(pk,))

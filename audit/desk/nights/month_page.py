@@ -174,7 +174,7 @@ def _matrix(month: Month) -> list[dict[str, Any]]:
         for day in month.reported:
             total += won.get(day) or 0
             so_far.append(total)
-        errors = sum(month.errors[table].values())
+        errors, total_won = sum(month.errors[table].values()), month.table_total(table)
         rows.append(
             {
                 "name": table,
@@ -183,9 +183,9 @@ def _matrix(month: Month) -> list[dict[str, Any]]:
                 "line": draw_win_line(
                     so_far, title=_("Win through the month, %(table)s") % {"table": table}, description=""
                 ),
-                "total": _amount(month.table_total(table), month.currency),
-                "has_players_won": (month.table_total(table) or 0) < 0,
-                "errors": money_in_prose(abs(errors), month.currency) if errors else "",
+                "total": money(None if total_won is None else abs(total_won), month.currency),
+                "has_players_won": (total_won or 0) < 0,
+                "errors": money(abs(errors), month.currency) if errors else "",
                 "kept": errors > 0,
             }
         )
@@ -274,7 +274,7 @@ def _croupiers(month: Month, rows: Sequence[Mapping[str, Any]]) -> list[dict[str
                 "interval": f"{texts['low']} – {texts['high']}",
                 "chart": mark_safe(chart),  # our own drawing, its texts escaped
                 "direction": _direction(row["for_house"], row["for_player"]),
-                "p": wording.probability(row["p_errors_millionths"]),
+                "p": wording.short_probability(row["p_errors_millionths"]),
             }
         )
     return shown

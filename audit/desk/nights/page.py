@@ -104,7 +104,7 @@ def night_page(report: NightReport, *, with_names: bool = False) -> dict[str, An
         "bridge_note": bridge_note(content),
         "sums": _sums_table(content),
         "letters": _letters(report, content),
-        "lines": [_line(report, line, currency, ids) for line in LINES.rows(content)],
+        "lines": [_line(report, line, content, ids) for line in LINES.rows(content)],
         "errors": _listed(
             ERRORS, content, {"seq": lambda row: events_address(ids[row["stream"]], row["seq"]), **croupiers}
         ),
@@ -204,8 +204,10 @@ def _letters(report: NightReport, content: Mapping[str, Any]) -> list[dict[str, 
     return letters + [{"label": column.label, "text": column.text(total, currency)} for column in CHANCE]
 
 
-def _line(report: NightReport, line: Mapping[str, Any], currency: str, ids: Mapping[str, int]) -> dict[str, Any]:
-    rows = comparisons_of(line)
+def _line(
+    report: NightReport, line: Mapping[str, Any], content: Mapping[str, Any], ids: Mapping[str, int]
+) -> dict[str, Any]:
+    rows, currency = comparisons_of(line), content["currency"]
     shown = rows if len(rows) <= LINE_ROWS else sorted(rows, key=lambda row: row["verdict"] == "agrees")[:LINE_ROWS]
     addresses: Addresses = {
         "note": lambda row: _note_address(report, row),
@@ -216,13 +218,20 @@ def _line(report: NightReport, line: Mapping[str, Any], currency: str, ids: Mapp
         "title": wording.LINES[line["code"]],
         "verdict": line["verdict"],
         "verdict_text": wording.VERDICTS[line["verdict"]],
-        "exceptions": line["exceptions"],
+        "exceptions": _exceptions(line, content),
         "table": build_table(COMPARISONS.select(COMPARISONS.page), shown, currency, addresses),
         "tag": summary.TAGS[line["verdict"]],
         "icon": summary.ICONS[line["verdict"]],
         "remark": summary.remark(line, currency),
         "omitted": len(rows) - len(shown) + line["left_off"],
     }
+
+
+def _exceptions(line: Mapping[str, Any], content: Mapping[str, Any]) -> int:
+    """Return how much of a line does not agree: its points, of the line about findings those that are still open."""
+    if line["code"] != "findings":
+        return int(line["exceptions"])
+    return sum(int(row["found"]) for row in director.open_findings(content)) + int(line["left_off"])
 
 
 def run_of(report: NightReport) -> dict[str, Any] | None:

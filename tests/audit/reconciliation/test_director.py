@@ -121,15 +121,25 @@ def test_what_is_open_not_counted_and_not_checked_is_listed_with_its_reason(cont
     with translation.override("en"):
         still_open, not_counted, not_checked = director.listings(content)
     findings = next(line for line in content["lines"] if line["code"] == "findings")["rows"]
-    assert still_open.count == sum(row["found"] for row in findings if row["verdict"] != "agrees")
+    with_case = [row for row in findings if row["verdict"] != "agrees" and row["facts"]["severity"] != "info"]
+    assert still_open.count == sum(row["found"] for row in with_case)
     assert [bool(item.rule) for item in still_open.items] == [True] * director.ITEMS_SHOWN + [False]
     assert [(item.strong, item.text.split(";")[0]) for item in not_counted.items] == [
         ("C2", "box not counted"),
         ("R2", "no closing float"),
     ]
     texts = {(item.strong, item.text) for item in not_checked.items}
-    assert ("C2", "2 numbers were declared lost") in texts
+    assert ("C2", "2 events were declared lost") in texts
     assert not_checked.count == len(not_checked.items)
+
+
+def test_what_is_for_information_is_not_open(content: dict[str, Any]) -> None:
+    findings = next(line for line in content["lines"] if line["code"] == "findings")
+    before = director.listings(content)[0].count
+    facts = {"rule": "payout-put-right", "severity": "info", "hours": 0, "largest": []}
+    findings["rows"].append({**findings["rows"][0], "verdict": "question", "found": 7, "facts": facts})
+    assert director.listings(content)[0].count == before
+    assert all(row["facts"]["severity"] != "info" for row in director.open_findings(content))
 
 
 def test_what_is_open_names_who_is_owed_how_much_at_which_table_the_gravest_first(content: dict[str, Any]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from audit.models import Casino, Person
+from audit.reconciliation import wording
 from audit.reconciliation.names import add_names
 
 pytestmark = pytest.mark.django_db
@@ -53,3 +54,11 @@ def test_a_process_has_its_persons_by_name_and_keeps_its_subject(
 
 def test_in_a_file_the_id_stands_beside_the_name(casino: Casino) -> None:
     assert named(casino, "late-luck", "p9001", for_page=False)["table"] == "Bruno Keller (p9001)"
+
+
+@pytest.mark.parametrize(
+    ("millionths", "expected"),
+    [(55_303, "0.056"), (1_000, "0.001"), (1_001, "0.002"), (999, "0.000999"), (14, "0.000014"), (1_000_000, "1")],
+)
+def test_a_probability_that_is_read_has_three_decimals_rounded_up(millionths: int, expected: str) -> None:
+    assert wording.short_probability(millionths) == expected

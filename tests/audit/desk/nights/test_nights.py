@@ -13,15 +13,18 @@ from django.urls import reverse
 from django.utils import timezone, translation
 
 from audit import task_queue
-from audit.desk.nights import wagers
+from audit.desk.nights import page as page_of_night
+from audit.desk.nights import summary, wagers
 from audit.desk.nights.page import ADDITIVE, WORTH
 from audit.desk.nights.tables import Table
 from audit.event_store import audit_trail, read
-from audit.models import Casino, Membership, NightReport, NightRun, NightState, Officer, Role
+from audit.models import Casino, Membership, NightReport, NightRun, NightState, Officer, Person, Role
 from audit.presentation import money_in_prose
-from audit.reconciliation import pdf, runs, wording
+from audit.reconciliation import director, pdf, runs, wording
 from audit.reconciliation.checks import in_millionths
 from audit.reconciliation.content import BANK, figures_of
+from audit.reconciliation.names import add_names
+from audit.reconciliation.presentation import LINES, load_content
 from audit.reconciliation.wording import money
 from settlement import decode
 from settlement.catalogue import Language
@@ -262,14 +265,14 @@ def test_two_officers_sign_and_one_cannot_twice(report: NightReport, casino: Cas
 
 
 @pytest.mark.parametrize(
-    ("language", "night", "signed"),
+    ("language", "title", "night", "signed"),
     [
-        ("en", "Night of Thu 19 Nov", "20 Nov 2026, 23:30 CET"),
-        ("fr", "Nuit du jeudi 19 nov.", "20 nov. 2026, 23:30 CET"),
+        ("en", "Night of Thursday 19 November 2026", "Night of Thu 19 Nov", "20 Nov 2026, 23:30 CET"),
+        ("fr", "Nuit du jeudi 19 novembre 2026", "Nuit du jeudi 19 nov.", "20 nov. 2026, 23:30 CET"),
     ],
 )
 def test_a_signature_has_one_hour_with_its_zone_on_the_page_and_on_paper(
-    report: NightReport, casino: Casino, language: Language, night: str, signed: str
+    report: NightReport, casino: Casino, language: Language, title: str, night: str, signed: str
 ) -> None:
     with time_machine.travel("2026-11-20 22:30:00Z", tick=False):
         ada = officer(casino, "ada")
@@ -284,7 +287,7 @@ def test_a_signature_has_one_hour_with_its_zone_on_the_page_and_on_paper(
     assert f"ada, {signed}</footer>" in shown
     assert paper["signatures"][0]["at"] == signed
     assert paper["heading"] == f"{night} 2026"
-    assert f"<h1>{night} 2026 · " in shown
+    assert f"<h1>{title}</h1>" in shown
     without_ids = shown.replace(f".{DAY}", "")  # a stream's id has its gaming day
     assert not re.search(r">[^<]*\b\d{4}-\d\d-\d\d", without_ids), "no date as machines write it"
 
@@ -523,6 +526,67 @@ def test_the_page_says_who_won_shows_the_bridge_with_its_table_and_each_table_wi
     assert "style=" not in shown.split('<div class="night page">')[1], "no inline style"
 
 
+def test_a_casino_stands_below_the_title_and_its_currency_only_where_it_has_several(
+    report: NightReport, casino: Casino
+) -> None:
+    desk = officer(casino, "ada")
+    month = reverse("admin:audit_nightreport_month", args=(casino.pk, 2026, 11, "EUR"))
+    pages = {at(report): "Night of Thursday 19 November", month: "November 2026"}
+
+    def leads() -> list[str]:
+        found = []
+        for address, title in pages.items():
+            shown = desk.get(address, headers={"accept-language": "en"}).content.decode()
+            assert f"<h1>{title}</h1>" in shown
+            assert f"<title>{title} · {casino} · Cabochon</title>" in shown
+            found.append(shown.split('<p class="lead">')[1])
+        return found
+
+    assert all(each.startswith(f"{casino}. The ") for each in leads())
+    record(casino, [{**each, "stream": f"{each['stream']}.CAD"} for each in session(casino, "Q1", currency="CAD")])
+    runs.reconcile(casino, DAY, actor="test", now=MORNING)
+    assert all(each.startswith(f"{casino} · EUR. The ") for each in leads())
+    figure = desk.get(at(report, "figure", "luck"), headers={"accept-language": "en"}).content.decode()
+    assert f'<p class="lead">{casino}</p>' in figure
+
+
+def test_the_line_about_findings_says_how_many_are_open_as_the_list_does(report: NightReport, casino: Casino) -> None:
+    page = officer(casino, "ada").get(at(report))
+    (shown,) = [each for each in page.context["lines"] if each["number"] == 10]
+    assert shown["exceptions"] == page.context["listings"][0]["listing"].count
+    content = load_content(report)
+    (stored,) = [each for each in content["lines"] if each["code"] == "findings"]
+    stored["rows"][0]["found"], others = 40, sum(each["found"] for each in stored["rows"][1:])
+    facts = {"rule": "payout-put-right", "severity": "info", "hours": 0, "largest": []}
+    stored["rows"].append({**stored["rows"][1], "verdict": "question", "found": 7, "facts": facts})
+    exceptions = {line["code"]: page_of_night._exceptions(line, content) for line in LINES.rows(content)}
+    assert exceptions["findings"] == director.listings(content)[0].count == 40 + others, (
+        "of findings, not of their rules"
+    )
+
+
+def test_a_note_about_a_process_names_its_person_once_and_leads_to_it_by_the_id(report: NightReport) -> None:
+    row: dict[str, Any] = {
+        "note": "ledger_crossed",
+        "table": "p9001",
+        "stream": "",
+        "kind": "text",
+        "found": "16",
+        "expected": "< 16",
+    }
+    row["facts"] = {"process": "late-luck", "subject": "p9001", "alpha": "1/16"}
+    line = {"code": "chance", "verdict": "question", "rows": [row]}
+    content = {"croupiers": [], "errors": [], "lines": [line]}
+    Person.objects.create(casino=report.casino, kind="player", code="p9001", name="Bruno Keller")
+    address = page_of_night._note_address(report, row)
+    add_names(content, report.casino_id, for_page=True)
+    with translation.override("en"):
+        says = summary.remark(line, "EUR")
+    assert says == "Player: luck on late wagers, Bruno Keller: asks a question after this night; level 1/16"
+    assert page_of_night._note_address(report, row) == address
+    assert "q=p9001" in address
+
+
 def test_the_nights_before_and_after_are_one_click_away(report: NightReport, casino: Casino) -> None:
     record(casino, session(casino, "R1", day=DAY.replace(day=18)))
     (before,) = runs.reconcile(casino, DAY.replace(day=18), actor="test", now=MORNING)
@@ -543,6 +607,11 @@ def test_a_month_shows_each_night_and_each_table_and_what_waits(report: NightRep
     squares = {row["name"]: [square["css"] for square in row["squares"]] for row in page.context["matrix"]}
     assert squares == {"C1": ["df"], "R1": ["df"]}
     content = report.parsed_content()
+    for row in page.context["matrix"]:
+        amounts = [each for each in (row["total"], row["errors"]) if each]
+        assert amounts
+        assert all(re.fullmatch(r"€[\d,]+\.\d\d", each) for each in amounts), "to the cent, so that they stand in line"
+    assert all(len(row["p"]) <= len("0.001") for row in page.context["croupiers"])
     bridge = {each["label"]: each["amount"] for each in page.context["bridge"]}
     assert bridge[wording.FIGURES["accounting_win"]] == money(content["total"]["W_acct"], "EUR")
     assert f"{DAY:%Y-%m-%d}" not in re.sub(r"\S+\.\d{4}-\d\d-\d\d\.\S+", "", page.content.decode())
