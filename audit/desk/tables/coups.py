@@ -65,6 +65,8 @@ class CoupLine:
     stayed: int | None
     imprisoned: int
     findings: list[Finding] = field(default_factory=list)
+    certain: list[Finding] = field(default_factory=list)
+    """Findings about an earlier coup, which an event of this one made certain."""
 
 
 def coup_lines(playback: Playback, course: Course, findings: Collection[Finding], *, is_whole: bool) -> list[CoupLine]:
@@ -76,7 +78,7 @@ def coup_lines(playback: Playback, course: Course, findings: Collection[Finding]
         for index, end in zip(results, ends, strict=bool(results))
         if index and end is not None
     ]
-    _add_findings(lines, playback, findings)
+    _add_findings(lines, playback, folds_of(playback, course), findings)
     return lines[::-1]
 
 
@@ -149,17 +151,24 @@ def _kind(ruleset: str | None, result: str) -> str:
     return "r" if result in RED else "n" if result in NUMBERS else "z"
 
 
-def _add_findings(lines: list[CoupLine], playback: Playback, findings: Collection[Finding]) -> None:
-    """Give each finding to the coup that decided its wager, else to the coup in which it was found."""
+def _add_findings(
+    lines: Collection[CoupLine], playback: Playback, folds: Collection[Fold], findings: Collection[Finding]
+) -> None:
+    """Give each finding to the coup that decided its wager, else to the one in which it was found.
+
+    Where that is a later one, it became certain there: most payouts are missing only once the next coup has its result.
+    """
     decided_by = dict(_deciding(playback))
     by_seq = {line.coup.seq: line for line in lines}
-    spans = [*pairwise(sorted(by_seq)), *((seq, 2**63) for seq in sorted(by_seq)[-1:])]
+    by_number = {line.coup.number: line for line in lines}
     for finding in findings:
-        seq = decided_by.get(finding.wager, 0)
-        if seq not in by_seq:
-            seq = next((first for first, following in spans if first <= finding.seq < following), 0)
-        if seq in by_seq:
-            by_seq[seq].findings.append(finding)
+        index = playback.index_of(finding.seq)
+        found_in = by_number.get(next((each.number for each in folds if each.first <= index < each.end), 0))
+        about = by_seq.get(decided_by.get(finding.wager, 0), found_in)
+        if about is not None:
+            about.findings.append(finding)
+        if about is not None and found_in is not None and found_in.coup.number > about.coup.number:
+            found_in.certain.append(finding)
 
 
 def _deciding(playback: Playback) -> Iterator[tuple[str, int]]:

@@ -28,7 +28,6 @@ from audit.presentation import (
     finding_title,
     language,
     local,
-    money,
     money_in_prose,
     reference,
     short_name,
@@ -117,13 +116,13 @@ def moment_context(where: Where, directory: Directory, found: Found) -> dict[str
         "zone": zone(now, casino),
         "headline": list(_headline(where, at_table, len(staked), directory)),
         **_neighbours(where),
-        "last_at": clock(now, casino),
+        "last_at": f"{clock(now, casino)} {zone(now, casino)}",
         "point": frame.point,
         "result": frame.result,
         "duty": _duty(where, at_table, directory),
         "is_staff_seen": _sees(playback.session, "staff"),
         "seats": _seats(playback.session, at_table, where),
-        "on_felt": money(sum(staked.values()), currency) if _sees(playback.session, "wagers") else "",
+        "on_felt": money_in_prose(sum(staked.values()), currency) if _sees(playback.session, "wagers") else "",
         "limits": limits_of(session.minimum, session.maximum, currency) if session is not None else None,
         "bank": money_in_prose(at_table.bank, currency) if at_table.bank is not None else "",
         "bank_at": f"{local(at_table.bank_at, casino):%H:%M}" if at_table.bank_at is not None else "",
@@ -220,9 +219,10 @@ def _duty(where: Where, at_table: AtTable, directory: Directory) -> list[dict[st
             "people": [
                 {
                     "person": parts.person("croupier", casino.pk, code, directory.staff(code)),
-                    "since": f"{local(at_table.since[code, role], casino):%H:%M}",
+                    "since": f"{local(since, casino):%H:%M} {zone(since, casino)}",
                 }
                 for code in at_table.in_role(role)
+                for since in (at_table.since[code, role],)
             ],
         }
         for role in roles
@@ -252,7 +252,7 @@ def _players(
         yield {
             "person": parts.person("player", stream.casino_id, player, directory.player(player)) if player else "",
             "seat": at_table.seats.get(player, ""),
-            "staked": money(amount, currency),
+            "staked": money_in_prose(amount, currency),
         }
     for player, seat in sorted(at_table.seats.items()):
         if player not in staked:
@@ -299,4 +299,5 @@ def _coup(line: CoupLine, where: Where) -> dict[str, Any]:
             }
             for each in line.findings[:3]
         ],
+        "certain": [{"finding": each, "title": finding_title(each.rule)} for each in line.certain[:3]],
     }

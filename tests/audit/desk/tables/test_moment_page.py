@@ -10,14 +10,15 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils.html import strip_tags
 
 from audit.desk.tables.coups import coup_lines
 from audit.desk.tables.course import course_of
 from audit.desk.tables.moment import moments_of, span_of
 from audit.event_store import read
 from audit.felt.frames import MAX_FRAMES, playback_of
-from audit.models import LoggedStream, Role
-from audit.presentation import local
+from audit.models import Finding, LoggedStream, Role
+from audit.presentation import finding_title, local
 from settlement.codec import decode_one_stored
 from settlement.events import PayoutMade
 from tests.audit.casework.test_actions import client_of, hired
@@ -107,6 +108,40 @@ def test_the_page_says_who_works_there_under_which_limits_and_what_each_coup_bro
     for key, coup in (("k", before), ("j", after)):
         assert coup is not None
         assert f'data-key="{key}" title="{key}" href="{table_page(night, coup.seq)}"' in shown
+
+
+def test_a_payout_that_is_missing_stands_at_its_coup_and_at_the_one_that_made_it_certain() -> None:
+    night = NamedNight(irregularities=("payout-missing", "colour-shared"))
+    finding = next(
+        each
+        for each in Finding.objects.standing().filter(stream_id=night.stream_id, rule="payout-missing")
+        if each.facts.get("decided_seq")
+    )
+    reader = client_of(hired(night.tenant, Role.OFFICER, "reader"))
+    page = reader.get(table_page(night, finding.seq), headers={"accept-language": "en"})
+    course = course_of(LoggedStream.objects.get(pk=night.stream_id))
+    about, certain = course.coup_at(finding.facts["decided_seq"]), course.coup_at(finding.seq)
+    assert about is not None
+    assert certain is not None
+    assert about.number < certain.number
+    lines = {each["line"].coup.number: each["line"] for each in page.context["moment"]["coups"]}
+    assert [number for number, line in lines.items() if finding in line.findings] == [about.number]
+    assert [number for number, line in lines.items() if finding in line.certain] == [certain.number]
+    table = page.content.decode().split('<section class="card coups')[1].split("</section>")[0]
+    words = [" ".join(strip_tags(each).split()) for each in re.findall(r"<a href=[^>]*>(.*?)</a>", table)]
+    assert f"{finding_title(finding.rule)}: became certain" in words
+    assert any(re.fullmatch(rf"€[\d,.]+ {finding_title(finding.rule)}", each) for each in words), "the sum of what"
+
+
+def test_beside_each_clock_of_what_goes_on_stands_its_zone_and_money_is_in_words(night: NamedNight) -> None:
+    reader = client_of(hired(night.tenant, Role.OFFICER, "reader"))
+    page = reader.get(table_page(night, night.finding.seq - 1), headers={"accept-language": "en"})
+    moment, shown = page.context["moment"], page.content.decode()
+    assert re.fullmatch(r"\d\d:\d\d:\d\d CES?T", moment["last_at"])
+    assert re.search(r"since \d\d:\d\d CES?T</small>", shown)
+    sums = [moment["on_felt"], *(each["staked"] for each in moment["players"] if each["staked"])]
+    assert len(sums) > 1
+    assert not any(each.endswith(".00") for each in sums)
 
 
 def test_what_each_coup_brought_adds_up_to_what_was_staked_and_paid_in_its_events(night: NamedNight) -> None:
