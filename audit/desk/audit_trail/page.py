@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
+from decimal import Decimal
 from typing import Any
 
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.template.response import TemplateResponse
+from django.utils.formats import number_format
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
@@ -26,8 +29,8 @@ from audit.event_store import audit_trail
 from audit.event_store.audit_trail import AuditEntry
 from audit.exports.lists import FORMATS
 from audit.exports.sheets import Column, Dated, Sheet
-from audit.models import Casino, LoggedStream
-from audit.presentation import count, date_time, labelled, money, month_of
+from audit.models import Casino, LoggedStream, Officer
+from audit.presentation import count, date_time, labelled, money, month_of, officer_name
 from audit.presentation import day as shown_day
 from audit.transparency.kept_findings import ADJUDICATED, KEPT
 
@@ -41,6 +44,8 @@ OF_THE_RECORD = (ADJUDICATED, KEPT)
 ISO_DAY = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])")
 ISO_MONTH = re.compile(r"(\d{4})-(0[1-9]|1[0-2])")
 ISO_TIME = re.compile(ISO_DAY.pattern + r"T[\d:.]{5,15}(?:Z|[+-]\d\d:\d\d)")
+ISO_CLOCK = re.compile(r"(\d\d:\d\d):00")
+DECIMAL = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,6})?")
 SEQ = re.compile(r"[0-9]{1,18}")
 DIGEST = re.compile("[0-9a-f]{64}")
 """How data of an entry are recorded that the page writes as the desk does."""
@@ -84,6 +89,24 @@ class Selection:
             and (self.type or entry.type not in OF_THE_RECORD)
         ]
 
+    def left_out(self, of_day: Iterable[AuditEntry]) -> int:
+        """Return how many entries the record has made by itself, and the page leaves out unasked."""
+        if self.type or self.actor:
+            return 0
+        return sum(entry.type in OF_THE_RECORD for entry in of_day)
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """How entries are written: times by the clock of ``casino``, in UTC if it is None; officers as ``names`` has them.
+
+    ``is_short``: as on a page, a digest by its ends, nothing twice; a file has all that was recorded.
+    """
+
+    casino: Casino | None
+    names: Mapping[str, str]
+    is_short: bool = False
+
 
 @demands(Capability.SEE_RECORD)
 def day_view(request: HttpRequest) -> HttpResponse:
@@ -92,16 +115,20 @@ def day_view(request: HttpRequest) -> HttpResponse:
     of_day = selection.whole_day()
     entries, day = selection.entries(of_day), selection.day
     start, stop = _part(entries, request.GET.get("before", ""))
+    shown = with_currencies(entries[start:stop], selection.casino)
+    actors = {entry.actor for entry in of_day if entry.type not in OF_THE_RECORD} | ({selection.actor} - {""})
+    names = _names(shown, actors)
     record_entry(request, "trail.viewed", casino_id=selection.casino_id, day=day.isoformat())
     context = {
         **admin.site.each_context(request),
         "title": _("Officers’ trail"),
         "selection": selection,
-        "actors": _actors(selection, of_day),
+        "actors": _actors(actors, names),
         "subjects": _subjects(selection),
         "day_before": day - timedelta(days=1) if day > FIRST_DAY else None,
         "day_after": day + timedelta(days=1) if day < datetime.now(UTC).date() else None,
-        "rows": _rows(with_currencies(entries[start:stop], selection.casino), selection.casino),
+        "rows": _rows(shown, Wording(selection.casino, names, is_short=True)),
+        "left_out": selection.left_out(of_day),
         "pages": _pages(request, entries, start, stop) if len(entries) > PER_PAGE else None,
         "formats": list(FORMATS),
         "query": request.GET.urlencode(),
@@ -118,13 +145,14 @@ def export_view(request: HttpRequest, format: str) -> HttpResponse:
     day, casino_id = selection.day, selection.casino_id
     is_read_by_machines = format in FOR_MACHINES
     entries = selection.entries(selection.whole_day())
+    wording = Wording(selection.casino, {} if is_read_by_machines else _names(entries, ()))
     rows = [
         [
             entry.seq,
             _at(entry, selection.casino),
-            entry.actor if is_read_by_machines else words.actor_name(entry.actor),
+            entry.actor if is_read_by_machines else words.actor_name(entry.actor, wording.names),
             entry.type if is_read_by_machines else words.action(entry.type),
-            _about_in(format, entry, selection.casino),
+            _about_in(format, entry, wording),
             entry.reason,
         ]
         for entry in (entries if format == "json" else with_currencies(entries, selection.casino))
@@ -175,10 +203,27 @@ def _address(request: HttpRequest, before: int | None) -> str:
     return f"?{query.urlencode()}"
 
 
-def _actors(selection: Selection, of_day: Iterable[AuditEntry]) -> list[tuple[str, str]]:
-    """Return who is in the trail of the day, and whom the page is narrowed to: each with the name that is shown."""
-    found = {entry.actor for entry in of_day if entry.type not in OF_THE_RECORD} | ({selection.actor} - {""})
-    return sorted(((actor, words.actor_name(actor)) for actor in found), key=lambda each: each[1].casefold())
+def _actors(actors: Iterable[str], names: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return those whom the page can be narrowed to, each with the name that is shown."""
+    return sorted(((actor, words.actor_name(actor, names)) for actor in actors), key=lambda each: each[1].casefold())
+
+
+def _names(entries: Iterable[AuditEntry], actors: Iterable[str]) -> dict[str, str]:
+    """Return the names of the officers who are in entries, and of ``actors``, by user name: one query.
+
+    Where two have the same name, the user name stands beside it.
+    """
+    accounts = set(actors)
+    for entry in entries:
+        accounts.add(entry.actor)
+        for datum, value in entry.data.items():
+            if words.names_officers(entry.type, datum):
+                accounts.update(map(str, value) if isinstance(value, list) else [str(value)])
+    known = [account for account in accounts if "\0" not in account]  # no text of the database has that
+    found = Officer.objects.filter(username__in=known).only("username", "first_name", "last_name")
+    names = {each.get_username(): officer_name(each) for each in found}
+    alike = Counter(names.values())
+    return {account: name if alike[name] == 1 else f"{name} ({account})" for account, name in names.items()}
 
 
 def _subjects(selection: Selection) -> list[tuple[str, str]]:
@@ -208,16 +253,18 @@ def _lacks_currency(entry: AuditEntry) -> bool:
     return "amount" in entry.data and "currency" not in entry.data
 
 
-def _rows(entries: Iterable[AuditEntry], casino: Casino | None) -> SafeString:
+def _rows(entries: Iterable[AuditEntry], wording: Wording) -> SafeString:
     """Return the rows of the page. There are up to two thousand, and a template takes its time for each."""
-    return mark_safe("\n".join(_row(entry, casino) for entry in entries))
+    return mark_safe("\n".join(_row(entry, wording) for entry in entries))
 
 
-def _row(entry: AuditEntry, casino: Casino | None) -> str:
-    at, about = date_time(entry.at, casino, seconds=True), escape(_about(entry, casino, is_short=True))
+def _row(entry: AuditEntry, wording: Wording) -> str:
+    at, about = date_time(entry.at, wording.casino, seconds=True), escape(_about(entry, wording))
+    who = words.actor_name(entry.actor, wording.names)
+    account = f' title="{escape(entry.actor)}"' if entry.actor in wording.names and who != entry.actor else ""
     return (
         f'<tr><td class="number">{entry.seq}</td><td><time datetime="{entry.at.isoformat()}">{escape(at)}</time></td>'
-        f"<td>{escape(words.actor_name(entry.actor))}</td>"
+        f"<td{account}>{escape(who)}</td>"
         f'<td title="{escape(entry.type)}">{escape(words.action(entry.type))}</td>'
         f'<td class="about">{about}</td><td class="about">{escape(entry.reason)}</td></tr>'
     )
@@ -228,24 +275,25 @@ def _at(entry: AuditEntry, casino: Casino | None) -> Dated:
     return Dated(date_time(entry.at, casino, seconds=True, with_year=True), entry.at.isoformat())
 
 
-def _about_in(format: str, entry: AuditEntry, casino: Casino | None) -> str:
+def _about_in(format: str, entry: AuditEntry, wording: Wording) -> str:
     """Return what an entry is about as a file has it: to a machine, as it was recorded."""
     if format == "json":
         return " · ".join(f"{name} {_recorded(value)}" for name, value in sorted(words.in_order(entry.data)))
-    return _about(entry, casino)
+    return _about(entry, wording)
 
 
-def _about(entry: AuditEntry, casino: Casino | None, *, is_short: bool = False) -> str:
-    """Return what an entry is about: its data by name, days, times and codes as the desk writes them.
-
-    ``is_short``: of a digest its ends, as on a page; a file has it whole.
-    """
-    data = entry.data
+def _about(entry: AuditEntry, wording: Wording) -> str:
+    """Return what an entry is about: its data by name, days, times, numbers and codes as the desk writes them."""
+    data = dict(entry.data)
     if data.get("currency") and isinstance(data.get("amount"), int):
-        data = {name: value for name, value in data.items() if name != "currency"}
-        data["amount"] = money(entry.data["amount"], entry.data["currency"])
+        data["amount"] = money(data["amount"], data.pop("currency"))
+    if wording.is_short:
+        if any(data.get(each) for each in words.IDENTIFIES):
+            data.pop("id", None)
+        if data.get("named") in (data.get("name"), data.get("code")):
+            data.pop("named", None)
     return " · ".join(
-        labelled(words.name(entry.type, name), _text(entry.type, name, value, casino, is_short=is_short))
+        labelled(words.name(entry.type, name), _text(entry.type, name, value, wording))
         for name, value in words.in_order(data)
     )
 
@@ -254,21 +302,34 @@ def _recorded(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _text(type: str, name: str, value: Any, casino: Casino | None, *, is_short: bool) -> str:
+def _text(type: str, name: str, value: Any, wording: Wording) -> str:
     match value:
         case list():
-            return ", ".join(_text(type, name, each, casino, is_short=is_short) for each in value)
+            return ", ".join(_text(type, name, each, wording) for each in value)
         case dict():
             return ", ".join(f"{words.code(type, name, each)} {decided}" for each, decided in sorted(value.items()))
         case bool():
             return words.code(type, "active", str(int(value)))
     text = str(value)
+    if words.names_officers(type, name):
+        return wording.names.get(text, text)
+    return _instant(text, wording.casino) or _figure(name, text, wording) or words.code(type, name, text)
+
+
+def _instant(text: str, casino: Casino | None) -> str:
+    """Return a day, a month or a time as the desk writes it; "" for anything else."""
     if ISO_DAY.fullmatch(text):
         return shown_day(date.fromisoformat(text))
     if month := ISO_MONTH.fullmatch(text):
         return month_of(date(int(month[1]), int(month[2]), 1))
     if ISO_TIME.fullmatch(text):
         return date_time(datetime.fromisoformat(text), casino)
-    if is_short and DIGEST.fullmatch(text):
-        return f"{text[:8]}…{text[-4:]}"
-    return words.code(type, name, text)
+    clock = ISO_CLOCK.fullmatch(text)
+    return clock[1] if clock else ""
+
+
+def _figure(name: str, text: str, wording: Wording) -> str:
+    """Return a number in the language of the page, or the ends of a digest; "" for anything else."""
+    if name in words.NUMBERS and DECIMAL.fullmatch(text):
+        return number_format(Decimal(text), force_grouping=True)
+    return f"{text[:8]}…{text[-4:]}" if wording.is_short and DIGEST.fullmatch(text) else ""

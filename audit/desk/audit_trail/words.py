@@ -247,6 +247,15 @@ ACTORS: Mapping[str, Promise] = MappingProxyType(
 )
 """Who acts where nobody does. A command acts in the name of the account of its machine."""
 
+OFFICERS = ("officer", "officers", "proposed_by", "issued_by", "to")
+"""Data that are user names of officers; ``to`` may be an address, too."""
+
+NUMBERS = ("priority_threshold", "false_questions")
+"""Data that are decimal numbers."""
+
+IDENTIFIES = ("named", "officer", "prefix")
+"""Data by which an officer knows what an entry is about: beside one of them the number of its row says nothing."""
+
 NAMES: Mapping[str, Promise] = MappingProxyType(
     {
         "named": _("named"),
@@ -418,9 +427,14 @@ def action(type: str) -> str:
     return str(ACTIONS.get(type, type))
 
 
-def actor_name(actor: str) -> str:
-    """Return who acted: an officer's user name, or in words what acted by itself."""
-    return str(ACTORS.get(actor, actor))
+def actor_name(actor: str, names: Mapping[str, str]) -> str:
+    """Return who acted: an officer, called as ``names`` has the user name, or in words what acted by itself."""
+    return str(ACTORS.get(actor) or names.get(actor, actor))
+
+
+def names_officers(type: str, datum: str) -> bool:
+    """Return whether a datum of an entry of this type is the user name of an officer, or several."""
+    return datum in OFFICERS or (datum == "named" and _subject(type) == "officer")
 
 
 def name(type: str, datum: str) -> str:

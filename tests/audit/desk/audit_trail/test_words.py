@@ -8,14 +8,17 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone, translation
 
 from audit.access import casino_settings
 from audit.desk.audit_trail import words
 from audit.event_store import audit_trail
 from audit.jobs.queue import AUDITED_PARAMS
-from audit.models import Role, RunCause
+from audit.models import Officer, Role, RunCause
 from audit.reconciliation.versions import needs_of
+from audit.transparency.kept_findings import KEPT
 from settlement.catalogue import RULES
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.desk.audit_trail.written_entries import written
@@ -129,6 +132,72 @@ class TestThePage:
         assert "month: Oct 2026 · readings: Payout unit 100 · everybody: yes · sandbox: yes" in self.entered(
             "casino.added", data
         )
+
+    def test_settings_are_in_the_language_of_the_page_and_nothing_stands_twice(self) -> None:
+        data: dict[str, Any] = {
+            "id": 3,
+            "named": "Casino du lac",
+            "code": "lac",
+            "name": "Casino du lac",
+            "cutoff": "06:00:00",
+        }
+        data |= {"priority_threshold": "1250.50", "false_questions": "1.00"}
+        text = self.entered("casino.added", data, "fr")
+        for shown in ("1 250,50", "1,00", "06:00 ·"):
+            assert shown in text
+        for recorded in ("1.00", "06:00:00", "id"):
+            assert not re.search(rf"(?<!\w){re.escape(recorded)}(?!\w)", text), recorded
+        assert text.count("Casino du lac") == 1
+
+    def test_an_entry_that_nothing_else_identifies_keeps_its_number(self) -> None:
+        assert "event: 5 · id: 41" in self.entered("finding.viewed", {"id": 41, "seq": 5})
+
+    def test_officers_are_called_by_their_names_with_one_query_and_two_of_a_name_by_their_accounts_too(self) -> None:
+        tenant = Tenant()
+        client = client_of(hired(tenant, Role.AUDITOR, "vera"))
+        for account, name in (("c.moreau", "Claire"), ("p.moreau", "Paul"), ("p.moreau2", "Paul")):
+            Officer.objects.create_user(account, first_name=name, last_name="Moreau")
+        casino = tenant.casino.pk
+        audit_trail.record("c.moreau", "case.taken", casino_id=casino, data={"case": 1})
+        audit_trail.record("p.moreau", "case.assigned", casino_id=casino, data={"officer": "c.moreau"})
+        client.get("/admin/audit-trail/")  # fills what later pages find in caches
+
+        def page() -> tuple[str, int]:
+            with CaptureQueriesContext(connection) as captured:
+                shown = client.get("/admin/audit-trail/", headers={"accept-language": "en"}).content.decode()
+            return shown, len(captured)
+
+        before, queries = page()
+        assert '<td title="c.moreau">Claire Moreau</td>' in before
+        assert '<td title="p.moreau">Paul Moreau</td>' in before
+        assert '<option value="c.moreau">Claire Moreau</option>' in before
+        assert "officer: Claire Moreau" in before
+        audit_trail.record("p.moreau2", "case.released", casino_id=casino, data={"case": 1, "to": ["p.moreau"]})
+        after, with_more = page()
+        assert with_more == queries
+        assert '<td title="p.moreau2">Paul Moreau (p.moreau2)</td>' in after
+        assert "to: Paul Moreau (p.moreau)" in after
+        files = {
+            format: b"".join(client.post(f"/admin/audit-trail/export/{format}/")).decode() for format in ("csv", "json")
+        }
+        for text in files.values():
+            assert "c.moreau" in text
+            assert "Moreau" not in text, "a machine reads the account"
+        assert client.get("/admin/audit-trail/?actor=%00").status_code in (200, 400)
+
+    def test_entries_that_nobody_made_are_counted_where_they_are_left_out(self) -> None:
+        tenant = Tenant()
+        client = client_of(hired(tenant, Role.AUDITOR, "vera"))
+
+        def words(query: str = "") -> str:
+            return client.get(f"/admin/audit-trail/{query}", headers={"accept-language": "en"}).content.decode()
+
+        assert "of the record itself" not in words()
+        audit_trail.record("system", KEPT, casino_id=tenant.casino.pk, data={"findings": 1})
+        assert "1 entry of the record itself is not shown." in words()
+        audit_trail.record("system", KEPT, casino_id=tenant.casino.pk, data={"findings": 2})
+        assert "2 entries of the record itself are not shown." in words()
+        assert "of the record itself" not in words("?type=finding")
 
     def test_the_lists_say_who_was_there_and_what_it_can_be_narrowed_to(self) -> None:
         text = self.entered("night.reserved", {}, query="?type=night.&actor=nobody")
