@@ -29,7 +29,7 @@ from audit.desk.persons.concerning import Concerning, concerning, facts_of, ques
 from audit.desk.scoped_admin import scope_of
 from audit.models import Casino, NightReport
 from audit.persons.directory import Directory, staff
-from audit.presentation import count, day, duration, month_of
+from audit.presentation import count, day, duration, month_of, sentence_end
 from audit.reconciliation import wording
 from audit.reconciliation.checks import in_millionths
 from audit.reconciliation.findings import add_tallies
@@ -90,12 +90,13 @@ def croupier_context(request: HttpRequest, casino: Casino, code: str, first: dat
     shown = sorted(assessed, key=lambda name: (-assessed[name].rate.rate, name))[:COLLEAGUES]
     if code in assessed and code not in shown:
         shown.append(code)
-    directory = directory_for(request, casino.pk, staff({code, *shown}))
+    directory, summary = directory_for(request, casino.pk, staff({code, *shown})), _worked(by_day, code)
     return {
         "found": found,
         "name": directory.staff(code),
         "name_on_paper": directory.for_paper().staff(code),
-        "worked": _worked(by_day, code),
+        "worked": summary,
+        "worked_in_full": sentence_end(summary),
         "tables": _tables_dealt(by_day, code),
         "undated": _is_undated(by_day, code),
         "own": _own(assessed, code),

@@ -152,7 +152,7 @@ def _play(casino: Casino, code: str, first: date, marks: dict[date, list[str]]) 
                 "game": games[each.stream_id],
                 "address": reverse("admin:audit_loggedstream_table", args=(each.stream_id,)),
                 "nights": len(each.days),
-                "staked": money_in_prose(each.play.handle, currency),
+                "staked": money(each.play.handle, currency),
                 "stayed": stayed_with(each.play.recorded, currency),
             }
             for name, each in sorted(tables.items(), key=lambda item: (-item[1].play.handle, item[0]))
@@ -161,9 +161,9 @@ def _play(casino: Casino, code: str, first: date, marks: dict[date, list[str]]) 
             {
                 "title": shown_day(date.fromisoformat(day), with_weekday=True),
                 "address": money_address(casino, code, day),
-                "staked": money_in_prose(each.play.handle, currency),
-                "into_chips": money_in_prose(each.into_chips, currency),
-                "into_money": money_in_prose(each.into_money, currency),
+                "staked": money(each.play.handle, currency),
+                "into_chips": money(each.into_chips, currency),
+                "into_money": money(each.into_money, currency),
             }
             for day, each in sorted(nights.items(), reverse=True)
         ],

@@ -132,6 +132,7 @@ def test_questions_of_chance_name_whom_they_are_about_to_who_may_see_names(night
     (questions,) = re.findall(r'<ul class="questions">(.*?)</ul>', shown, re.DOTALL)
     name = Person.objects.get(casino=night.casino, code=code, kind="croupier").name
     assert f">{escape(name)}</a>" in questions
+    assert re.search(r'<b class="b">[^<]+</b> <span class="dim small">of [^<]+</span>', questions), "of its level"
     auditor = client_of(hired(night.tenant, Role.AUDITOR, "auditor")).get(address(night, code)).content.decode()
     assert f">{code}</a>" in auditor
     assert not any(each in auditor for each in night.names)
@@ -167,7 +168,7 @@ def test_the_tables_dealt_have_the_hours_and_coups_of_the_nights_reports(night: 
         assert re.search(rf'<td class="num" [^>]*>{row["coups"]}</td>', section)
         assert duration(row["seconds"]) in section
     coups = sum(row["coups"] for row in rows)
-    assert re.search(rf"1 night, [^,]+, {coups} coups?, ", shown)
+    assert re.search(rf"1 night, [^,]+, {coups} coups?, [\d,]+ payouts?\. <span", shown)
 
 
 def test_a_report_of_before_duty_was_noted_says_so_and_counts_no_hours(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import zipfile
 from datetime import UTC, datetime, timedelta
 
@@ -63,6 +64,20 @@ def test_the_play_of_the_month_is_what_the_sessions_keep(tenant: Tenant) -> None
     assert money_page(casino, ODD).replace("&", "&amp;") in shown
     assert not sessions_of(casino, ODD[:-1], DAY.replace(day=1), DAY + timedelta(days=1)), "a part of an id is nobody"
     assert not sessions_of(casino, ODD, DAY + timedelta(days=1), DAY + timedelta(days=2))
+
+
+def test_sums_of_nights_and_tables_keep_their_cents_and_the_tab_of_the_money_is_called_so(tenant: Tenant) -> None:
+    casino = tenant.casino
+    played(casino, "p1")
+    reader = client_of(hired(tenant, Role.OFFICER, "reader"))
+    page = reader.get(player_page(casino, "p1"), headers={"accept-language": "en"})
+    (night,), (table,) = page.context["nights"], page.context["tables"]
+    for amount in (night["staked"], night["into_chips"], night["into_money"], table["staked"]):
+        assert re.fullmatch(r"€[\d,]+\.\d\d", amount)
+    french = reader.get(player_page(casino, "p1"), headers={"accept-language": "fr"}).content.decode()
+    tabs = french.split('<nav class="views"')[1].split("</nav>")[0]
+    assert f'<a href="{money_page(casino, "p1")}">Argent</a>' in tabs
+    assert ">Argent</a>" in reader.get(money_page(casino, "p1"), headers={"accept-language": "fr"}).content.decode()
 
 
 def test_the_money_of_a_day_shows_exchanges_and_thresholds_and_is_in_the_trail(tenant: Tenant) -> None:
