@@ -31,6 +31,8 @@ NAMED = 6
 """Dots with a name, at most: the first of those that raised a question or are watched."""
 
 NAME_STEP = 26
+NAME_GAP, CHARACTER = 10, 6.2
+"""Between a dot and its name; and how wide a character of a name is, about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,5 +96,19 @@ def _named(dots: Sequence[Dot]) -> list[str]:
         mark = f'<circle class="{each.kind}" cx="{n(x)}" cy="{n(y)}" r="5"><title>{escape(each.name)}</title></circle>'
         parts += [line(f"stem {each.kind}", x, y, x, BOTTOM), mark]
         if number < NAMED:
-            parts.append(text(x - 10, y + 4, each.name, "l", anchor="end"))
+            parts.append(_name(x, y + 4, each.name))
     return parts
+
+
+def _name(x: float, y: float, name: str) -> str:
+    """Write the name of a dot at its left, and before the level, whose line would strike it; at its right where the
+    left has no room."""
+    if x < WIDTH / 3:
+        return text(x + NAME_GAP, y, _cut(name, _x(1) - x), "l", anchor="start")
+    end = min(x, _x(1)) - NAME_GAP
+    return text(end, y, _cut(name, end - LEFT), "l", anchor="end")
+
+
+def _cut(name: str, room: float) -> str:
+    longest = int(room / CHARACTER)
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from types import MappingProxyType
@@ -124,7 +124,7 @@ def _dots(
 ) -> str:
     kinds: dict[int, DotKind] = {each.pk: "watched" for each in watched}
     kinds.update((each.pk, "raised") for each in raised)
-    names = {each.pk: links_of(each, directory=directory)[0].text for each in (*raised, *watched)}
+    names = _dot_names((*raised, *watched), directory)
     processes: dict[int, listing.Evidence | LedgerProcess] = {each.pk: each for each in going_on}
     processes.update((each.pk, each) for each in raised)  # one that has asked may have ended
     dots = []
@@ -139,6 +139,14 @@ def _dots(
         "all": len(dots),
     }
     return mark_safe(draw_dots(dots, words, title=title, description=spoken))
+
+
+def _dot_names(processes: Sequence[LedgerProcess], directory: Directory) -> dict[int, str]:
+    """Return what each dot is called, by primary key: whom or what it is about; of several alike the kinds, too."""
+    about = {each.pk: ", ".join(link.text for link in links_of(each, directory=directory)) for each in processes}
+    alike = Counter(about.values())
+    kinds = {each.pk: page.title_of(each) for each in processes}
+    return {pk: words if alike[words] == 1 else f"{words} ({kinds[pk]})" for pk, words in about.items()}
 
 
 def _rows(

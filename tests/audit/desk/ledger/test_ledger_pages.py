@@ -20,6 +20,7 @@ from django.utils.html import escape
 
 from audit.casework import actions
 from audit.casework.video import AROUND
+from audit.charts.dots import NAMED
 from audit.desk.ledger import list_page
 from audit.desk.ledger.coups import Coup, to_ask_for
 from audit.desk.ledger.inspection_order import inspected
@@ -221,7 +222,10 @@ def test_the_list_draws_every_process_and_adds_up_what_was_given_of_the_budget(t
     assert (kinds.count("raised"), shown["raised_count"]) == (raised, raised)
     assert (kinds.count("watched"), shown["watched_count"]) == (1, 1)
     assert kinds.count("quiet") == int(shown["quiet"]) == listing.processes_of(casino).count() - raised - 1
-    assert ">W1</text>" in dots
+    named = re.findall(r'<text class="l"[^>]*>(.*?)</text>', dots)
+    assert len(named) == min(NAMED, raised + 1)
+    assert len({*named}) == len(named), "of several about one wheel the kind is said, too"
+    assert all("W1" in each or "W2" in each for each in named)
     budget = listing.budget_of(casino)
     assert budget is not None
     given = listing.given_in(casino, budget.year)
