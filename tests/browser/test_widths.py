@@ -106,6 +106,40 @@ def _label(page: Page, selector: str) -> str:
     return content.partition(" /")[0]
 
 
+LOW = """() => [...document.querySelectorAll('#content :is(summary, label.tick)')]
+  .filter(each => each.checkVisibility() && each.getBoundingClientRect().height < 44)
+  .map(each => each.outerHTML.slice(0, 120))"""
+"""What unfolds or is ticked, and is lower than a finger needs."""
+
+AT_ITS_END = """() => [...document.querySelectorAll('.scrollx')].filter(each => each.querySelector(':scope > svg'))
+  .filter(each => each.scrollWidth > each.clientWidth)
+  .map(each => each.scrollWidth - each.clientWidth - each.scrollLeft <= 1)"""
+"""Of each chart that scrolls whether its right end is in sight."""
+
+
+def test_on_a_phone_what_unfolds_or_is_ticked_is_as_high_as_a_finger_needs_and_charts_show_their_end(
+    browser: Browser, live_server: LiveServer, desk: Desk
+) -> None:
+    pages = pages_of(desk)
+    own = Session(browser, live_server, chief(desk), viewport={"width": 390, "height": 900})
+    for name in ("law", "rule", "state of the record", "API keys", "process that has raised a question"):
+        page = own.open(pages[name])
+        assert page.locator("#content :is(summary, label.tick)").count(), name
+        assert page.evaluate(LOW) == [], name
+    for name in ("watch list", "process that has raised a question"):
+        ends = own.open(pages[name]).evaluate(AT_ITS_END)
+        assert ends, name
+        assert all(ends), name
+    page = own.open(pages["rules"])
+    rows = page.locator(".rule-list li").evaluate_all("each => each.map(row => row.getBoundingClientRect().height)")
+    assert max(rows) < 100
+    page = own.open(pages["table"])
+    clock, go = (page.locator(f".head form.r {each}").bounding_box() for each in ("input[type=time]", ".btn.go"))
+    assert clock
+    assert go
+    assert go["y"] > clock["y"], "what is sent stands before the button that sends it"
+
+
 @pytest.mark.parametrize("height", [900, 620])
 def test_who_sits_there_and_the_way_out_stay_in_sight(
     browser: Browser, live_server: LiveServer, desk: Desk, height: int

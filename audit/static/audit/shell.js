@@ -11,6 +11,9 @@ for (const tab of document.querySelectorAll(".views [aria-current]")) tab.parent
 // So is the open page in the navigation, where that scrolls.
 for (const link of document.querySelectorAll("#menu nav [aria-current]")) link.scrollIntoView({ block: "nearest" });
 
+// A chart that scrolls shows its right end: the newest evidence, and the level that it asks at.
+for (const chart of document.querySelectorAll(".scrollx > :is(svg.evidence, svg.dots)")) chart.parentElement.scrollLeft = chart.parentElement.scrollWidth;
+
 // The shell of the desk: Ctrl K opens the palette, arrows choose in it, Enter opens. Without it the field leads to its page.
 (() => {
   const palette = document.getElementById("palette");
