@@ -57,12 +57,14 @@ class Frame:
     """The table just after an event.
 
     ``result`` is the last, as ``Table.result`` has it, "17" or "3-4"; None once new stakes are placed, unless it stays.
+    ``reads`` is the event as the corrections in effect leave it; None if it was annulled.
     """
 
     event: Event
     point: int | None
     result: str | None
     stakes: dict[str, Stake]  # by the wager's id
+    reads: Event | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,14 +165,16 @@ def playback_of_events(state: State, events: Sequence[Event]) -> Playback:
             for wager_id in [each for each in shown if _is_done(table, each)]:
                 del shown[wager_id]
         state.feed(event)
-        if not state.corrections.removed_by(event):
-            result = _result_after(table, state.corrected(event), result)
+        corrected, removed_by = state.corrected(event), state.corrections.removed_by(event)
+        if not removed_by:
+            result = _result_after(table, corrected, result)
+        is_annulled = bool(removed_by) and not state.corrections.voids(removed_by)
         previous = {
             wager_id: _stake(table, wager, previous.get(wager_id))
             for wager_id, wager in ((each, table.wagers.get(each)) for each in shown)
             if wager is not None
         }
-        frames.append(Frame(event, table.point, result, previous))
+        frames.append(Frame(event, table.point, result, previous, None if is_annulled else corrected))
     session = table.session
     game, currency = (session.game, session.currency) if session else (None, "")
     return Playback(game, table.ruleset, currency, frames, session)

@@ -107,11 +107,12 @@ def finding_context(finding: Finding, *, with_names: bool = False) -> dict[str, 
     in_timeline = {frame.event.seq: line for frame, line in _with_lines(playback, lines)}
     player = short_name(names_of(finding, directory).get("player", ""), finding.player)
     incident = _incident(finding)
+    stake = stake_of(finding, player)
     value_with_names = replace(finding.as_value(), facts=named_facts(finding.facts, directory))
     return {
         "finding": finding,
         "rule": rule,
-        "verdict": verdict_of(finding, stake_of(finding, player), player),
+        "verdict": verdict_of(finding, stake, player),
         "reference": reference(finding),
         "bars": priority_bars(finding) if getattr(finding, "priority", None) else "",
         "people": _people(finding, directory),
@@ -141,6 +142,7 @@ def finding_context(finding: Finding, *, with_names: bool = False) -> dict[str, 
             directory,
             course=course_of(finding.stream),
             disputed=disputed,
+            side=stake.side,
             lines=in_timeline,
             marks=_marks(finding),
         )

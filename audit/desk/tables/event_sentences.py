@@ -194,9 +194,12 @@ def own_content(event: Event) -> list[tuple[str, str]]:
 
 
 def _reason(reason: str, language: Language) -> str:
-    """Return a reason as it was given, or what a word of the contract says in ``language``."""
+    """Return what a word of the contract says in ``language``, or a reason as it was given, quoted."""
     spin = SPIN_REASONS.get(reason)
-    return spin[1 if language == "fr" else 0] if spin is not None else word("loss", reason, language)
+    known = spin[1 if language == "fr" else 0] if spin is not None else word("loss", reason, language)
+    if known != reason:
+        return known
+    return f"«\N{NO-BREAK SPACE}{reason}\N{NO-BREAK SPACE}»" if language == "fr" else f"“{reason}”"
 
 
 def _named(name: str, value: Any, directory: Directory) -> str | None:

@@ -10,8 +10,9 @@ from typing import Any
 
 from django.utils.functional import Promise
 from django.utils.safestring import mark_safe
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext
 
+from audit.desk.tables.corrections import Correction
 from audit.desk.tables.coups import folds_of
 from audit.desk.tables.course import Course
 from audit.desk.tables.event_sentences import sentence
@@ -20,7 +21,7 @@ from audit.felt import drawing
 from audit.felt.frames import Frame, Playback, Stake, player_label, player_of, players_in
 from audit.models import Finding, LoggedStream
 from audit.persons.directory import Directory, PersonId, mentioned_in, players
-from audit.presentation import MISSING, clock, finding_title, language, money, wager_status
+from audit.presentation import MISSING, clock, finding_title, language, money, wager_status, zone
 from settlement.catalogue import BET_WORDS
 
 NO_LINES: Mapping[int, Any] = MappingProxyType({})
@@ -42,6 +43,7 @@ PAYMENTS = frozenset({"payout.made", "payment.announced", "stakes.collected", "z
 def persons_in(playback: Playback) -> Iterator[PersonId]:
     """Yield the persons whom the events and the stakes of a playback name."""
     yield from mentioned_in(frame.event for frame in playback.frames)
+    yield from mentioned_in(frame.reads for frame in playback.frames if frame.reads and frame.reads is not frame.event)
     wagers = {stake.wager.id: stake.wager for frame in playback.frames for stake in frame.stakes.values()}
     yield from players(wager.player for wager in wagers.values())
 
@@ -54,6 +56,7 @@ def replay_context(
     *,
     course: Course,
     disputed: Collection[str] = (),
+    side: str = "",
     lines: Mapping[int, Any] = NO_LINES,
     marks: Mapping[int, Mark] = NO_MARKS,
     found: Iterable[Finding] | None = None,
@@ -61,13 +64,17 @@ def replay_context(
     """Return what the replay template shows of a playback that has frames, opened at event ``focus``.
 
     ``course`` is that of the session, by whose coups the timeline is folded. ``disputed`` are ids of wagers whose chips
-    are ringed; ``lines`` what a page says of events beyond their sentence, ``marks`` the events that the page is about,
-    both by seq; ``found`` the standing findings of the range at least, None to look them up.
+    are ringed, ``side`` who loses by them, as ``Stake.side``; ``lines`` what a page says of events beyond their
+    sentence, ``marks`` the events that the page is about, both by seq; ``found`` the standing findings of the range at
+    least, None to look them up.
     """
     focus_index = playback.index_of(focus)
     findings = _titles(_named_findings(stream, playback) if found is None else {(at.seq, at.rule) for at in found})
     chips = drawing.chips_of(playback)
-    steps = [_step(stream, frame, findings, playback.currency, directory, lines) for frame in playback.frames]
+    steps = [
+        _step(stream, frame, findings, playback.currency, directory, lines.get(frame.event.seq))
+        for frame in playback.frames
+    ]
     shown: dict[int, list[str]] = {}  # by the id of a stake, which is one object for as long as it does not change
     for index, step in enumerate(steps):
         step["chips"] = drawing.states_at(playback, chips, index)
@@ -82,9 +89,13 @@ def replay_context(
     return {
         "svg": mark_safe(svg),
         "focus": focus_index,
+        "side": side,
         "steps": steps,
         "timeline": timeline(
-            [{**step, "is_payment": step["type"] in PAYMENTS, "line": lines.get(step["seq"])} for step in steps],
+            [
+                _item(step, frame, lines.get(step["seq"]), playback.currency, directory)
+                for step, frame in zip(steps, playback.frames, strict=True)
+            ],
             focus_index,
             folds_of(playback, course),
         ),
@@ -101,20 +112,39 @@ def _step(
     findings: dict[int, list[str]],
     currency: str,
     directory: Directory,
-    lines: Mapping[int, Any],
+    line: Any,
 ) -> dict[str, Any]:
-    event = frame.event
-    line = lines.get(event.seq)
+    """Return what the page shows at an event, which reads there as its corrections leave it: as the felt is drawn."""
+    event, reads = frame.event, frame.reads or frame.event
+    text = line.text if line and reads is event else sentence(reads, language(), currency, directory)
     return {
         "seq": event.seq,
         "time": clock(event.occurred_at, stream.casino),
+        "zone": zone(event.occurred_at, stream.casino),
         "at_ms": int(event.occurred_at.timestamp() * 1000),
-        "text": sentence(event, language(), currency, directory) if line is None else line.text,
+        "text": text if frame.reads is not None else gettext("%(text)s (annulled)") % {"text": text},
         "type": event.type,
         "findings": findings.get(event.seq, []),
         "point": frame.point,
         "result": frame.result,
         "is_tick": event.is_result or event.type == "no_more_bets",
+    }
+
+
+def _item(step: Mapping[str, Any], frame: Frame, line: Any, currency: str, directory: Directory) -> dict[str, Any]:
+    """Return an event as the timeline has it: as it was sent, and as it reads."""
+    original, correction = step["text"], None
+    if line is not None:
+        original, correction = line.text, line.correction
+    elif frame.reads is not frame.event:
+        original = sentence(frame.event, language(), currency, directory)
+        correction = Correction(step["text"] if frame.reads is not None else None, [], frame.reads is None)
+    return {
+        **step,
+        "text": original,
+        "correction": correction,
+        "is_payment": step["type"] in PAYMENTS,
+        "line": line,
     }
 
 
@@ -144,7 +174,7 @@ def _stakes(playback: Playback, disputed: Collection[str], directory: Directory)
                 continue
             on = "-".join(wager.pockets) or ", ".join(map(str, wager.which)) or (str(stake.number or ""))
             stakes[wager.id] = {
-                "player": player_label(wager, directory) or MISSING,
+                "player": player_label(wager, directory) or gettext("unknown player"),
                 "colour": colours[player_of(wager)],
                 "bet": " ".join(filter(None, (BET_WORDS.get(wager.bet, wager.bet), on))),
                 "disputed": wager.id in disputed,

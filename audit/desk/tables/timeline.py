@@ -46,7 +46,7 @@ def _folded(fold: Fold, lines: Sequence[Mapping[str, Any]], items: Sequence[str]
 
 def _item(line: Mapping[str, Any], is_current: bool, evidence: str) -> str:
     shown, seq = line["line"], line["seq"]
-    correction, own = (shown.correction, shown.own) if shown is not None else (None, None)
+    correction, own = line["correction"], shown.own if shown is not None else None
     text, below = escaped(line["text"]), ""
     if correction:
         text = render_to_string("admin/audit/tables/event.html", {"text": line["text"], "correction": correction})

@@ -42,7 +42,7 @@
   const row = ([id, [state, standing, due, paid, status]]) => {
     const { player, bet, colour, disputed } = stakes[id];
     const element = document.createElement("tr");
-    element.className = state + (disputed ? " disputed" : "");
+    element.className = state + (disputed ? ` disputed ${root.dataset.side}` : "");
     const playerCell = cell("");
     const swatch = svg("svg", { viewBox: "0 0 12 12", class: `swatch player-${colour}`, "aria-hidden": "true" });
     swatch.append(svg("circle", { cx: 6, cy: 6, r: 5, class: "body" }));
@@ -62,6 +62,7 @@
     const outcome = one("[data-role=outcome]");
     if (outcome) outcome.textContent = dice ? Number(dice[1]) + Number(dice[2]) : step.result ?? "";
     one("[data-role=time]").textContent = step.time;
+    one("[data-role=zone]").textContent = step.zone;
     one("[data-role=text]").textContent = step.text;
     const mark = one("[data-role=mark]");
     mark.textContent = step.mark;

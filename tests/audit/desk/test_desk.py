@@ -211,7 +211,7 @@ def test_a_corrected_entry_shows_what_was_entered_and_what_it_was_corrected_to(t
     finding = Finding.objects.get(casino=tenant.casino, rule="payout-overpaid")
     corrected(tenant, data={"wager": "w2", "winnings": 700, "stake_returned": 600})
     page = desk.get(page_of(finding), headers={"accept-language": "en"}).content.decode()
-    assert "correction by event 14 without effect, approved by chef-4: misread &lt;slip&gt;" in page, "it waits"
+    assert "correction by event 14 without effect, approved by chef-4: “misread &lt;slip&gt;”" in page, "it waits"
     approve(tenant.casino, finding.stream_id, 14)
     replayed(finding.stream_id)
     events = reverse("admin:audit_loggedstream_events", args=(finding.stream_id,))
@@ -219,7 +219,9 @@ def test_a_corrected_entry_shows_what_was_entered_and_what_it_was_corrected_to(t
         page = desk.get(address, headers={"accept-language": "en"}).content.decode()
         assert "<del>Wager w2 paid: winnings €9, stake returned €6</del>" in page
         assert "<ins>Wager w2 paid: winnings €7, stake returned €6</ins>" in page
-        assert "corrected by event 14, approved by chef-4: misread &lt;slip&gt;" in page
+        assert "corrected by event 14, approved by chef-4: “misread &lt;slip&gt;”" in page
+    page = desk.get(page_of(finding), headers={"accept-language": "en"}).content.decode()
+    assert '"text": "Wager w2 paid: winnings \\u20ac7, stake returned \\u20ac6"' in page, "the line below the felt"
     finding.refresh_from_db()
     assert finding.superseded_at is not None, "the finding from before the correction is kept, but superseded"
 

@@ -233,6 +233,7 @@ def test_the_page_of_a_finding_opens_on_its_event_with_its_wager_ringed(tenant: 
     assert completing["findings"]
     assert [key for key, stake in data["stakes"].items() if stake["disputed"]] == [finding.wager]
     assert "data-disputed" in content
+    assert 'data-side="bank"' in content, "in the list of stakes it has the colour of who loses"
 
 
 def test_a_client_that_asks_for_every_seq_fills_no_cache(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:

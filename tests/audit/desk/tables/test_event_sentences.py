@@ -70,7 +70,7 @@ def test_a_reason_that_the_contract_names_is_in_words() -> None:
     assert sentences("events.lost", through=9, reason="spool_lost")[1] == (
         "Événements déclarés perdus jusqu’au numéro 9 : sa file d’attente a été perdue"
     )
-    assert sentences("events.lost", through=9, reason="a fire")[0].endswith("a fire")
+    assert sentences("events.lost", through=9, reason="a fire")[0].endswith(": “a fire”")
 
 
 def test_french_elides_before_a_vowel() -> None:
