@@ -15,7 +15,9 @@ from typing import TypeAlias
 from settlement.state import Wager
 
 WIDTH = 1130
-ROULETTE_HEIGHT, CRAPS_HEIGHT = 296, 372
+ROULETTE_HEIGHT, CRAPS_HEIGHT = 320, 372
+"""A stake in prison lies on the lower line of its box: there is room for it, and for its ring, below."""
+EMPTY_ROULETTE_HEIGHT = 296
 
 Spot: TypeAlias = tuple[float, float]
 

@@ -7,7 +7,17 @@ from math import cos, pi, sin
 from audit.charts.svg import n
 from audit.felt import geometry, shapes
 from audit.felt.frames import Frame, Stake
-from audit.felt.geometry import CELL_HEIGHT, LEFT, ROULETTE_HEIGHT, TOP, WHEEL, WIDTH, Box, Spot
+from audit.felt.geometry import (
+    CELL_HEIGHT,
+    EMPTY_ROULETTE_HEIGHT,
+    LEFT,
+    ROULETTE_HEIGHT,
+    TOP,
+    WHEEL,
+    WIDTH,
+    Box,
+    Spot,
+)
 from audit.felt.layouts import Felt
 from settlement.catalogue.rule import Wording
 from settlement.layouts import LAYOUT_37, LAYOUT_38, RED, Layout
@@ -18,7 +28,7 @@ _CHANCE_LABELS = {"manque": "MANQUE  1 – 18", "passe": "PASSE  19 – 36", "pa
 _DOZEN_LABELS = ("12ᵖ", "12ᵐ", "12ᵈ")
 
 
-def layout(wheel_layout: Layout, pocket: str | None) -> str:
+def layout(wheel_layout: Layout, pocket: str | None, *, height: int = ROULETTE_HEIGHT) -> str:
     """Draw the layout and the wheel. ``pocket`` is the one in which the ball rests, None if it does not."""
     has_double_zero = "00" in wheel_layout.zeros
     numbers = [_number(each, pocket, has_double_zero=has_double_zero) for each in sorted(wheel_layout.wheel, key=int)]
@@ -26,19 +36,18 @@ def layout(wheel_layout: Layout, pocket: str | None) -> str:
     columns = [_column(which) for which in (1, 2, 3)]
     chances = [_chance(each) for each in geometry.CHANCES]
     wheel = f'<g class="wheel" {shapes.at(WHEEL)}>{_wheel(wheel_layout, pocket)}</g>'
-    return "".join([_cloth(), *numbers, *columns, *dozens, *chances, wheel])
+    return "".join([_cloth(height), *numbers, *columns, *dozens, *chances, wheel])
 
 
 def empty_table() -> str:
     """Return the SVG of the table of art. 54 with nothing on it, as ``static/audit/table.svg`` has it: an ornament."""
-    opening = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {ROULETTE_HEIGHT}" class="felt fr-roulette">'
-    )
-    return f"{opening}{layout(LAYOUT_37, None)}</svg>"
+    box = f"0 0 {WIDTH} {EMPTY_ROULETTE_HEIGHT}"
+    opening = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="{box}" class="felt fr-roulette">'
+    return f"{opening}{layout(LAYOUT_37, None, height=EMPTY_ROULETTE_HEIGHT)}</svg>"
 
 
-def _cloth() -> str:
-    return f'<rect class="cloth" width="{WIDTH}" height="{ROULETTE_HEIGHT}" rx="14"/>'
+def _cloth(height: int) -> str:
+    return f'<rect class="cloth" width="{WIDTH}" height="{height}" rx="14"/>'
 
 
 def _hit(pocket: str, rests_in: str | None) -> str:

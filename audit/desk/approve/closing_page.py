@@ -35,7 +35,7 @@ from audit.desk.prepared import planned
 from audit.desk.scoped_admin import demands, officer_of, scope_of
 from audit.desk.sign_in.proof import ask_for_proof
 from audit.event_store import read
-from audit.models import Case, Finding, FindingStatus
+from audit.models import Case, CaseAction, Finding, FindingStatus
 from audit.models.adjudication import Severity
 from audit.models.cases import Outcome, State
 from audit.presentation import count, date_time, money, officer_name, stake_of
@@ -69,6 +69,8 @@ def closing_view(request: HttpRequest, pk: int) -> HttpResponse:
     assert casework is not None, "a proposed closing is of a case"
     shown = finding_context(finding, with_names=sees_names(request, finding.casino_id))
     case = finding.case
+    proposals = [line["action"] for line in casework["history"] if line["action"].type == "case.proposed"]
+    proposed = proposals[-1] if proposals else None
     context = {
         **admin.site.each_context(request),
         **shown,
@@ -77,7 +79,8 @@ def closing_view(request: HttpRequest, pk: int) -> HttpResponse:
         "neighbours": neighbours_of(request, closing_address(finding.pk)),
         "title": gettext("%(officer)s proposes closing: %(outcome)s")
         % {"officer": officer_name(case.proposed_by), "outcome": case.get_outcome_display()},
-        "proposal": list(_proposal(finding, case, shown, casework)),
+        "proposal": list(_proposal(finding, case, shown, casework, proposed)),
+        "proposed": proposed,
         "before": list(_before(finding, shown, casework)),
         "then": list(_then(finding)),
         "closed": parts.state_pie(Case(state=State.CLOSED)),
@@ -103,11 +106,12 @@ def _decide(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("admin:audit_finding_change", pk)
 
 
-def _proposal(finding: Finding, case: Case, shown: Mapping[str, Any], casework: Mapping[str, Any]) -> Iterator[Note]:
+def _proposal(
+    finding: Finding, case: Case, shown: Mapping[str, Any], casework: Mapping[str, Any], proposed: CaseAction | None
+) -> Iterator[Note]:
     """Yield what is proposed: the outcome, the reason with who gave it and when, and what becomes of the money."""
     yield Note(gettext("end"), "brand", capfirst(str(case.get_outcome_display())), str(MEANINGS.get(case.outcome, "")))
-    proposals = [line["action"] for line in casework["history"] if line["action"].type == "case.proposed"]
-    at = date_time(proposals[-1].at, finding.casino) if proposals else ""
+    at = date_time(proposed.at, finding.casino) if proposed is not None else ""
     by = ", ".join(filter(None, (officer_name(case.proposed_by), at)))
     yield Note(gettext("why"), "", case.reason, by, is_quoted=True)
     stake = stake_of(finding, shown["player"])

@@ -14,6 +14,9 @@ from settlement.layouts import DOZEN_SHAPES, LAYOUT_37, LAYOUT_38, SIMPLE_CHANCE
 from settlement.rulesets import RULESETS
 from settlement.state import Wager
 
+OF_A_CHIP = 3 + 22
+"""How far down a chip reaches from its spot: that of the second player there, with its ring."""
+
 
 def wager(bet: str, **fields: object) -> Wager:
     built = Wager("w1", bet, 100, 100, 1)
@@ -70,6 +73,7 @@ def test_a_stake_in_prison_lies_on_the_line_of_its_box() -> None:
         barred = geometry.roulette_spot(wager(chance, status="imprisoned"), has_double_zero=False)
         box = geometry.chance_box(chance)
         assert barred == (box.middle[0], box.y + box.height)
+        assert barred[1] + OF_A_CHIP < geometry.ROULETTE_HEIGHT, "all of it is on the cloth"
         assert free is not None
         assert box.y < free[1] < box.y + box.height
 
