@@ -24,13 +24,15 @@ SHOWN = 50
 class Choice:
     """The name of the officer's only casino, "" for several; those that may be chosen, and the chosen one.
 
-    ``is_sandbox``: what is shown is a sandbox's, by the choice or by the page.
+    ``is_sandbox``: what is shown is a sandbox's, by the choice or by the page. ``is_of_several``: a list is of several
+    casinos, and names that of each row.
     """
 
     only: str
     casinos: list[tuple[int, str]]
     chosen: int | None
     is_sandbox: bool = False
+    is_of_several: bool = False
 
 
 def choice_of(request: HttpRequest) -> Choice:
@@ -42,7 +44,8 @@ def choice_of(request: HttpRequest) -> Choice:
     chosen = chosen_casino(request)
     shown = {each for each in (chosen, casino_of_page(request)) if each is not None}
     is_sandbox = bool(shown) and Casino.objects.filter(pk__in=shown, is_sandbox=True).exists()
-    return Choice("", casinos, chosen, is_sandbox)
+    is_of_several = chosen is None and sum(not sandbox for *_casino, sandbox in found) > 1
+    return Choice("", casinos, chosen, is_sandbox, is_of_several)
 
 
 def _casinos(request: HttpRequest) -> QuerySet[Any]:

@@ -187,6 +187,12 @@ def navigation(request: HttpRequest) -> Navigation | None:
     return kept[1]
 
 
+def is_of_several(request: HttpRequest) -> bool:
+    """Return whether lists are of several casinos, and name that of each row."""
+    own = navigation(request)
+    return own is not None and own.choice.is_of_several
+
+
 _BUILT = "_navigation"
 """Where on a request its navigation is kept, with the officer whom it is for."""
 

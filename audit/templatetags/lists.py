@@ -19,7 +19,7 @@ from audit.desk.findings.queue_rows import lines_of
 from audit.desk.listed_rows import rows_of
 from audit.desk.menu import sections as menu
 from audit.desk.menu import tabs
-from audit.desk.navigation import Link, Navigation
+from audit.desk.navigation import Link, Navigation, is_of_several
 from audit.desk.parts import markup
 from audit.desk.scoped_admin import ScopedAdmin
 
@@ -84,4 +84,9 @@ def empty_list(context: Context, listed: ChangeList) -> dict[str, Any]:
 @register.simple_tag(takes_context=True)
 def queue_lines(context: Context, rows: Iterable[Row]) -> SafeString:
     """Return the lines of a group of the queue."""
-    return lines_of(rows, context.get("preserved_filters") or "", can_work_cases=bool(context.get("can_work_cases")))
+    return lines_of(
+        rows,
+        context.get("preserved_filters") or "",
+        can_work_cases=bool(context.get("can_work_cases")),
+        of_several=is_of_several(context["request"]),
+    )

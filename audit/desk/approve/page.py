@@ -21,6 +21,7 @@ from audit.access.capabilities import Capability
 from audit.desk import parts
 from audit.desk.approve import waiting
 from audit.desk.approve.neighbours import closing_address, correction_address
+from audit.desk.navigation import is_of_several
 from audit.desk.scoped_admin import demands, narrowed, scope_of
 from audit.exports.findings import add_names
 from audit.models import CaseAction, Casino, Finding, RegisterEntry
@@ -91,7 +92,7 @@ def _closings(request: HttpRequest) -> Iterator[Line]:
         yield Line(
             closing_address(finding.pk),
             finding_title(finding.rule),
-            " · ".join(filter(None, (reference(finding), _table(finding), case.get_outcome_display()))),
+            " · ".join(filter(None, (reference(finding), *_where(request, finding), case.get_outcome_display()))),
             _money(finding),
             case.reason,
             officer_name(case.proposed_by),
@@ -109,7 +110,7 @@ def _corrections(request: HttpRequest) -> Iterator[Line]:
         yield Line(
             correction_address(finding.pk),
             finding_title(finding.rule),
-            " · ".join(filter(None, (_table(finding), night_of(finding.gaming_day), f"#{finding.seq}"))),
+            " · ".join(filter(None, (*_where(request, finding), night_of(finding.gaming_day), f"#{finding.seq}"))),
             _money(finding),
             str(facts.get("reason") or ""),
             str(facts.get("actor") or ""),
@@ -166,5 +167,7 @@ def _money(finding: Finding) -> SafeString:
     return parts.who(stake, with_amount=True) if stake.amount else SafeString("")
 
 
-def _table(finding: Finding) -> str:
-    return finding.table.code if finding.table else ""
+def _where(request: HttpRequest, finding: Finding) -> tuple[str, str]:
+    """Return the table, and the casino where the page is of several; "" for none."""
+    table = finding.table.code if finding.table else ""
+    return table, str(finding.casino) if is_of_several(request) else ""

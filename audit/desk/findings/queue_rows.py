@@ -16,19 +16,24 @@ from audit.models import Finding
 from audit.presentation import date_time, money, reference, ruleset_label
 
 
-def lines_of(rows: Iterable[Row], preserved_filters: str, *, can_work_cases: bool) -> SafeString:
-    """Return the lines of one group. ``preserved_filters`` is the query that leads back from a finding to the list."""
+def lines_of(rows: Iterable[Row], preserved_filters: str, *, can_work_cases: bool, of_several: bool) -> SafeString:
+    """Return the lines of one group. ``preserved_filters`` is the query that leads back from a finding to the list.
+
+    ``of_several``: the list is of several casinos, each of which has a table R1 and an F-26-0001.
+    """
     kept = escape(preserved_filters)
     tags = (_tag(gettext("pattern")), _tag(gettext("came back")))
-    return mark_safe("\n".join(_line(row, kept, tags, can_work_cases=can_work_cases) for row in rows))
+    lines = (_line(row, kept, tags, can_work_cases=can_work_cases, of_several=of_several) for row in rows)
+    return mark_safe("\n".join(lines))
 
 
 def _tag(words: str) -> str:
     return f'<span class="tag gold">{escape(words)}</span>'
 
 
-def _line(row: Row, kept: str, tags: tuple[str, str], *, can_work_cases: bool) -> str:
+def _line(row: Row, kept: str, tags: tuple[str, str], *, can_work_cases: bool, of_several: bool) -> str:
     finding, address = row.finding, f"{row.address}?{kept}"
+    casino = f"<span>{escape(str(finding.casino))}</span>" if of_several else ""
     box = passed_to = alike = cause = outcome = ""
     marks = tags[0] * row.is_pattern + tags[1] * row.has_come_back
     if row.status:
@@ -59,7 +64,7 @@ def _line(row: Row, kept: str, tags: tuple[str, str], *, can_work_cases: bool) -
         f'<tr data-row>{box}\n<td class="pr">{row.bars}</td>\n'
         f'<td class="ti"><div class="l1"><a href="{address}">{escape(row.title)}</a>{marks}</div>'
         f'<div class="l2"><span class="ref">{escape(row.reference)}</span>'
-        f"{cause}{alike}{_like(row)}{_folded(row.consequences, address)}</div></td>\n"
+        f"{casino}{cause}{alike}{_like(row)}{_folded(row.consequences, address)}</div></td>\n"
         f'<td class="am">{money}</td>\n<td class="tb two">{table}</td>\n<td class="cr">{row.croupier}</td>\n'
         f'<td class="at two"><time datetime="{row.occurred_iso}">{on_two_lines(row.occurred)}</time></td>\n'
         f'<td class="du">{row.due}{passed_to}</td>\n'

@@ -44,7 +44,7 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
     standing = in_record(Finding.objects.standing(), request)
     open_incidents = standing.filter(HEADS, case__state__in=OPEN)
     by_id = {casino.pk: casino for casino in casinos}
-    following, lines = waits.incidents(request)
+    following, lines = waits.incidents(request, of_several=len(casinos) > 1)
     owed = prepared(
         "owed by open incidents", key_of(request), lambda _now: waits.sums_of(open_incidents), kept_for=request
     )

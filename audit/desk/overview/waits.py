@@ -74,6 +74,13 @@ class Incident:
     stake: Stake
     left: TimeLeft
     croupier: str
+    casino: str = ""
+    """Where the page is about several."""
+
+    @property
+    def about(self) -> str:
+        table = self.finding.table.code if self.finding.table else ""
+        return "\N{NO-BREAK SPACE}· ".join(filter(None, (table, self.casino, self.croupier, self.stake.words)))
 
     @property
     def bars(self) -> SafeString:
@@ -133,10 +140,11 @@ def _loss(
     return Loss("bank" if is_banks else "player", write(total, currency), count, since)
 
 
-def incidents(request: HttpRequest) -> tuple[list[Incident], list[Incident]]:
+def incidents(request: HttpRequest, *, of_several: bool) -> tuple[list[Incident], list[Incident]]:
     """Return the next incidents, and all that are drawn, first things first, with names where the officer sees them.
 
-    Those that are drawn are ``in_brief``. Three queries, and one for each casino with names.
+    ``of_several``: the next name their casinos. Those that are drawn are ``in_brief``. Three queries, and one for each
+    casino with names.
     """
     ids = most_urgent(request, DOTS)
     drawn = in_brief(ids)
@@ -145,10 +153,10 @@ def incidents(request: HttpRequest) -> tuple[list[Incident], list[Incident]]:
     following = lines(ids[:NEXT])
     for each in following:
         each.named = named.get(each.pk, {})
-    return [incident_of(each) for each in following], [incident_of(each) for each in drawn]
+    return [incident_of(each, of_several=of_several) for each in following], [incident_of(each) for each in drawn]
 
 
-def incident_of(finding: Finding) -> Incident:
+def incident_of(finding: Finding, *, of_several: bool = False) -> Incident:
     """Return a finding with a case as a line."""
     case = finding.case
     assert case is not None, "an incident has a case"
@@ -159,6 +167,7 @@ def incident_of(finding: Finding) -> Incident:
         stake_of(finding, _name(finding, "player")),
         time_left(case.deadline, since=case.opened_at),
         _name(finding, "croupier"),
+        str(finding.casino) if of_several else "",
     )
 
 

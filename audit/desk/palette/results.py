@@ -28,7 +28,7 @@ from audit.casework.priority import with_priority
 from audit.desk import parts
 from audit.desk.icons import icon
 from audit.desk.names import directory_for
-from audit.desk.navigation import Link, navigation
+from audit.desk.navigation import Link, is_of_several, navigation
 from audit.desk.palette.query import Query, folded
 from audit.desk.scoped_admin import in_record, scope_of
 from audit.desk.tables.moment import moments_of
@@ -161,7 +161,9 @@ def _findings(
     for each in rows:
         named_at[each.casino_id].append(each.player)
     names = {casino_id: directory_for(request, casino_id, players(codes)) for casino_id, codes in named_at.items()}
-    yield from (_finding(query, finding, names[finding.casino_id]) for finding in rows)
+    names_casino = query.reference is not None or is_of_several(request)
+    for finding in rows:
+        yield _finding(query, finding, names[finding.casino_id], names_casino=names_casino)
 
 
 def _current(referred: QuerySet[Finding]) -> QuerySet[Finding]:
@@ -171,17 +173,17 @@ def _current(referred: QuerySet[Finding]) -> QuerySet[Finding]:
     return Finding.objects.filter(pk__in=current)
 
 
-def _finding(query: Query, finding: Finding, names: Directory) -> Result:
+def _finding(query: Query, finding: Finding, names: Directory, *, names_casino: bool) -> Result:
     stake = stake_of(finding, names.player(finding.player) if finding.player else "")
     facts = [
         reference(finding),
-        str(finding.casino) if query.reference is not None else "",
+        str(finding.casino) if names_casino else "",
         finding.table.code if finding.table else "",
-        date_time(finding.occurred_at, finding.casino),
+        date_time(finding.occurred_at, finding.casino).replace(" ", "\N{NO-BREAK SPACE}"),
         gettext("superseded") if finding.superseded_at is not None else "",
     ]
     title = finding_title(finding.rule)
-    words = f"{stake.amount} {stake.words}".strip()
+    words = f"{stake.amount} {stake.words}" if finding.difference else stake.words
     case = finding.case
     due = ""
     if case is not None and case.state != State.CLOSED and finding.superseded_at is None:

@@ -72,6 +72,27 @@ def test_the_search_and_the_proposals_are_of_the_chosen_casino(desks: tuple[Desk
     assert f"table={table.pk}" not in found
 
 
+def test_a_finding_names_its_casino_where_a_list_is_of_several(desks: tuple[Desk, Desk]) -> None:
+    here, there = desks
+    officer = hired(here.tenant, Role.SECOND, "second-of-both")
+    Membership.objects.create(officer=officer, casino=there.tenant.casino, role=Role.SECOND)
+    client = client_of(officer)
+    for desk in desks:
+        desk.proposed_by(desk.first)
+
+    def named(desk: Desk) -> list[bool]:
+        casino, code = str(desk.tenant.casino), desk.tenant.table.code
+        queue = client.get(FINDINGS).content.decode()
+        proposals = client.get(reverse("admin:approve")).content.decode()
+        found = client.get("/admin/search/", {"q": code, "part": "1"}).content.decode()
+        found = found.partition("<h3>Findings</h3>")[2].partition("<h3>")[0]
+        return [f"<span>{casino}</span>" in queue, f" · {casino} · " in proposals, f" · {casino} · " in found]
+
+    assert [named(desk) for desk in desks] == [[True] * 3] * 2
+    client.post(CHOOSE, {"casino": here.tenant.casino.pk})
+    assert named(here) == [False] * 3
+
+
 @pytest.mark.parametrize("casino", ["-1", "999999999", "x", "٣", "1' or '1", str(2**70)])
 def test_what_is_no_casino_of_theirs_chooses_none(desks: tuple[Desk, Desk], client: Client, casino: str) -> None:
     client.post(CHOOSE, {"casino": desks[0].tenant.casino.pk})

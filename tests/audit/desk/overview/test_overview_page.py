@@ -72,6 +72,16 @@ def test_the_oldest_of_several_casinos_is_on_the_clock_of_its_own_which_is_named
     assert (loss.count, loss.since) == (1, "19 Nov, 15:00 EST")
 
 
+def test_the_next_incidents_name_their_casino_where_there_are_several() -> None:
+    here, there = of_two()
+    context, page = overview(here)
+    assert {line.casino for line in context["next"]} == {str(here.tenant.casino), "Charlevoix"}
+    assert '<span class="m">T1\N{NO-BREAK SPACE}· Charlevoix\N{NO-BREAK SPACE}· ' in page
+    context, page = overview(there)
+    assert {line.casino for line in context["next"]} == {""}
+    assert '<span class="m">T1\N{NO-BREAK SPACE}· ' in page
+
+
 def test_the_head_says_how_many_tables_there_are_and_how_many_play() -> None:
     desk = Desk()
     context, page = overview(desk)

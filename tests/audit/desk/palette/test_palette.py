@@ -12,8 +12,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from audit.models import Finding, FindingStatus, GamingTable, Membership, Person, PersonKind, Role
-from audit.presentation import reference
+from audit.presentation import date_time, reference
 from tests.audit.casework.test_actions import Desk, client_of, hired
+from tests.audit.casework.test_priority import found as found_again
 from tests.audit.tables import Tenant
 from tests.roles import without_triggers
 
@@ -59,6 +60,20 @@ def test_a_reference_leads_to_one_finding_at_each_casino_that_has_it() -> None:
         f"/admin/audit/finding/{each.findings[0].pk}/change/" for each in (desk, other)
     }
     assert {str(each.tenant.casino) in " ".join(words for words, _to in of_both) for each in (desk, other)} == {True}
+
+
+@pytest.mark.superuser
+def test_a_finding_says_no_amount_where_nothing_is_missing_and_its_time_stays_on_one_line() -> None:
+    desk = Desk()
+    finding = found_again(desk, "minor", rule="payout-put-right", euros=0)
+    (words,) = (
+        words
+        for words, address in found(client_of(desk.first), reference(finding))["Findings"]
+        if f"/{finding.pk}/" in address
+    )
+    when = date_time(finding.occurred_at, desk.tenant.casino)
+    assert words.partition(" | ")[2].startswith(f"put right · {reference(finding)} · ")
+    assert " · " + when.replace(" ", "\N{NO-BREAK SPACE}") in words
 
 
 @pytest.mark.superuser
