@@ -11,8 +11,14 @@ for (const tab of document.querySelectorAll(".views [aria-current]")) tab.parent
 // So is the open page in the navigation, where that scrolls.
 for (const link of document.querySelectorAll("#menu nav [aria-current]")) link.scrollIntoView({ block: "nearest" });
 
-// A chart that scrolls shows its right end: the newest evidence, and the level that it asks at.
-for (const chart of document.querySelectorAll(".scrollx > :is(svg.evidence, svg.dots)")) chart.parentElement.scrollLeft = chart.parentElement.scrollWidth;
+// A chart that scrolls shows its right end, also after the page became narrower: the newest evidence and the level that it
+// asks at, this month, the last of a night's exchanges.
+const showEnd = (frame) => { frame.scrollLeft = frame.scrollWidth; };
+const resized = new ResizeObserver((frames) => { for (const { target } of frames) showEnd(target); });
+for (const chart of document.querySelectorAll(".scrollx > :is(svg.evidence, svg.dots, svg.months, .stairs-frame)")) {
+  showEnd(chart.parentElement);
+  resized.observe(chart.parentElement);
+}
 
 // The shell of the desk: Ctrl K opens the palette, arrows choose in it, Enter opens. Without it the field leads to its page.
 (() => {
