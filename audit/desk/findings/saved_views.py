@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope, officers_with
-from audit.desk.findings.queues import OPEN
+from audit.desk.findings.queues import HEADS, OPEN
 from audit.desk.scoped_admin import demands, in_record, officer_of
 from audit.models import Casino, Finding, GamingTable, Officer, SavedView
 from audit.presentation import finding_title
@@ -90,15 +90,15 @@ def filter_query(query: str) -> str:
 
 @demands(Capability.SEE_RECORD)
 def groups_view(request: HttpRequest) -> HttpResponse:
-    """Show open findings by rule, table and night, so that what happened many times is looked at once."""
-    open_findings = in_record(Finding.objects.standing().filter(case__state__in=OPEN), request)
+    """Show open incidents by rule, table and night, so that what happened many times is looked at once."""
+    open_incidents = in_record(Finding.objects.standing().filter(HEADS, case__state__in=OPEN), request)
     groups = list(  # without names, which PostgreSQL would look up for every finding
-        open_findings.values("rule", "severity", "table", "casino", "gaming_day")
+        open_incidents.values("rule", "severity", "table", "casino", "gaming_day")
         .annotate(count=Count("pk"), weight=Max("case__weight"))
         .order_by("weight", "-count", "-gaming_day", "rule")[:MAX_GROUPS]
     )
     tables = dict(GamingTable.objects.filter(pk__in={each["table"] for each in groups}).values_list("pk", "code"))
-    casinos = dict(Casino.objects.filter(pk__in={each["casino"] for each in groups}).values_list("pk", "code"))
+    casinos = {each.pk: str(each) for each in Casino.objects.filter(pk__in={each["casino"] for each in groups})}
     rows = [
         {
             **group,
@@ -115,5 +115,6 @@ def groups_view(request: HttpRequest) -> HttpResponse:
 
 def _query_of(group: Mapping[str, Any]) -> str:
     """Return the query string of the list that shows a group."""
-    query = {"queue": "open", "rule": group["rule"], "day": group["gaming_day"].isoformat()}
+    day = group["gaming_day"].isoformat()
+    query = {"queue": "open", "rule": group["rule"], "severity__exact": group["severity"], "day": day}
     return urlencode({**query, "table": group["table"]} if group["table"] else query)

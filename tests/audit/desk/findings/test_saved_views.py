@@ -6,8 +6,9 @@ import pytest
 
 from audit.casework import actions
 from audit.desk.findings.saved_views import filter_query
-from audit.models import Role, SavedView
+from audit.models import Casino, Role, SavedView
 from tests.audit.casework.test_actions import Desk, client_of, hired
+from tests.audit.casework.test_priority import found
 from tests.audit.tables import Tenant
 
 pytestmark = pytest.mark.django_db
@@ -42,11 +43,27 @@ def test_only_filter_parameters_are_saved() -> None:
     assert len(filter_query("q=" + "x" * 5_000)) <= 500
 
 
+@pytest.mark.superuser
+def test_a_group_counts_incidents_as_the_list_that_it_opens_as_and_names_its_casino(desk: Desk) -> None:
+    Casino.objects.filter(pk=desk.tenant.casino.pk).update(name="Casino de Deauville")
+    cause = found(desk, "major", euros=50)
+    causes = [{"rule": cause.rule, "seq": cause.seq, "wager": None}]
+    found(desk, "minor", rule="payout-missing", case=cause.case, causes=causes)
+    client = client_of(desk.first)
+    rows = client.get("/admin/audit/finding/groups/").context["rows"]
+    assert sum(row["count"] for row in rows) == len(desk.findings) + 1
+    assert "payout-missing" not in {row["rule"] for row in rows}
+    assert {row["casino"] for row in rows} == {"Casino de Deauville"}
+    for row in rows:
+        listed = client.get(f"/admin/audit/finding/?{row['query']}").context["cl"].result_list
+        assert len(listed) == row["count"]
+
+
 def test_a_group_of_open_findings_at_ones_own_casinos_opens_as_its_list(desk: Desk) -> None:
     client = client_of(desk.first)
     rows = client.get("/admin/audit/finding/groups/").context["rows"]
     assert sum(row["count"] for row in rows) == len(desk.findings)
-    tables = {(finding.casino.code, finding.table.code if finding.table else "") for finding in desk.findings}
+    tables = {(str(finding.casino), finding.table.code if finding.table else "") for finding in desk.findings}
     assert {(row["casino"], row["table"]) for row in rows} == tables
     for row in rows:
         listed = client.get(f"/admin/audit/finding/?{row['query']}").context["cl"].result_list
