@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
-from django.db.models import Aggregate, Count, DurationField, F, Q, QuerySet
-from django.db.models.functions import TruncMonth
+from django.db.models import Aggregate, Count, DurationField, F, Q, QuerySet, Value
+from django.db.models.functions import Coalesce, NullIf, TruncMonth
 
 from audit.models import Finding
 from audit.models.cases import Outcome, State
@@ -85,10 +85,10 @@ def by_month(findings: QuerySet[Finding], today: date) -> list[Month]:
 
 
 def by_table(findings: QuerySet[Finding]) -> Sequence[tuple[int | None, str | None, str, int]]:
-    """Return id and code of each table, the code of its casino and its number of findings, most first: one query."""
+    """Return id and code of each table, the name of its casino and its number of findings, most first: one query."""
     return list(
         findings.order_by()
-        .values_list("table_id", "table__code", "casino__code")
+        .values_list("table_id", "table__code", Coalesce(NullIf("casino__name", Value("")), "casino__code"))
         .annotate(count=Count("pk"))
         .order_by("-count", "casino__code", "table__code")
     )

@@ -35,7 +35,7 @@ class CasinoAdmin(StatedAdmin[Casino]):
     changes = (Capability.KEEP_EQUIPMENT,)
     casino = "pk"
     when_empty = _("No casino is registered yet. A superuser adds the first one.")
-    list_display = ("code", "name", "time_zone", "cutoff", "is_sandbox")
+    list_display = ("named", "code", "time_zone", "cutoff", "is_sandbox")
 
     # The browser's own clock, as on every other page, instead of Django's: it writes hours without seconds.
     formfield_overrides = {models.TimeField: {"widget": TimeInput(format="%H:%M", attrs={"type": "time"})}}
@@ -51,6 +51,10 @@ class CasinoAdmin(StatedAdmin[Casino]):
     def get_exclude(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
         """Leave out the box to tick where a word says whether it is a sandbox: it never changes."""
         return ("is_sandbox",) if obj or not officer_of(request).is_superuser else ()
+
+    @admin.display(description=_("name"), ordering="name")
+    def named(self, casino: Casino) -> str:
+        return casino.name or casino.code
 
     @admin.display(description=_("sandbox"))
     def sandbox(self, casino: Casino) -> str:

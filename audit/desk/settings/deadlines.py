@@ -48,7 +48,11 @@ class DeadlineAdmin(AuditedAdmin[Deadline]):
             super().save_model(request, obj, form, change)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Deadline | None = None) -> tuple[str, ...]:
-        return ("casino", "severity") if obj else ()
+        return ("severity", "whose") if obj else ()
+
+    def get_fields(self, request: HttpRequest, obj: Deadline | None = None) -> tuple[str, ...]:
+        """Begin a deadline that there is with what it is for; the installation's says in words whose it is."""
+        return ("severity", "whose", "hours") if obj else ("casino", "severity", "hours")
 
     def get_form(self, request: HttpRequest, obj: Deadline | None = None, change: bool = False, **kwargs: Any) -> Any:
         """Require the casino of a new deadline: those of the installation are all there."""

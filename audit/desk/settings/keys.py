@@ -112,7 +112,7 @@ class ApiKeyAdmin(AuditedAdmin[ApiKey]):
         "casino",
         "name",
         "prefix",
-        "scopes",
+        "may",
         "reaches",
         "signs_with",
         "created",
@@ -124,6 +124,10 @@ class ApiKeyAdmin(AuditedAdmin[ApiKey]):
     def get_urls(self) -> list[URLPattern]:
         rotate_view = self.admin_site.admin_view(self.rotate_view)
         return [path("<int:pk>/rotate/", rotate_view, name="audit_apikey_rotate"), *super().get_urls()]
+
+    @admin.display(description=gettext_lazy("It may"))
+    def may(self, key: ApiKey) -> str:
+        return ", ".join(str(KeyScope(scope).label) for scope in key.scopes)
 
     @admin.display(description=gettext_lazy("signs with"))
     def signs_with(self, key: ApiKey) -> str:
@@ -210,4 +214,4 @@ class ApiKeyAdmin(AuditedAdmin[ApiKey]):
 
 def _with_casino(table: Model) -> str:
     assert isinstance(table, GamingTable)
-    return f"{table.casino.code} · {table.code}"
+    return f"{table.code} · {table.casino}"

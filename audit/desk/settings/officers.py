@@ -68,10 +68,22 @@ class PersonForm(forms.ModelForm):  # type: ignore[type-arg]  # Django’s own t
 @admin.register(Officer)
 class OfficerAdmin(RecordAdmin[Officer]):
     sees = (Capability.KEEP_OFFICERS,)
-    list_display = ("username", "first_name", "last_name", "roles", "is_active", "is_superuser")
+    list_display = ("person", "user_name", "roles", "is_active", "superuser")
     list_filter = ("is_active",)
     search_fields = ("username", "first_name", "last_name")
     change_list_template = "admin/audit/officers/list.html"
+
+    @admin.display(description=gettext_lazy("Officer"), ordering="last_name")
+    def person(self, officer: Officer) -> str:
+        return officer_name(officer)
+
+    @admin.display(description=gettext_lazy("User name"), ordering="username")
+    def user_name(self, officer: Officer) -> str:
+        return officer.get_username()
+
+    @admin.display(description=gettext_lazy("superuser"), ordering="is_superuser", boolean=True)
+    def superuser(self, officer: Officer) -> bool:
+        return officer.is_superuser
 
     @admin.display(description=gettext_lazy("roles"))
     def roles(self, officer: Officer) -> str:

@@ -29,7 +29,7 @@ from audit.models.adjudication import Severity
 from audit.models.webhooks import every_severity
 from audit.notifications import webhooks
 from audit.notifications.webhook_http import MAX_URL, AddressRefused, target_of
-from audit.presentation import MISSING, date_time
+from audit.presentation import date_time
 
 REFUSED = {
     "not-https": gettext_lazy("An address that begins with https:// is needed."),
@@ -127,9 +127,9 @@ class WebhookAdmin(AuditedAdmin[Webhook]):
     def state(self, webhook: Webhook) -> str:
         return state_of(webhook)[0]
 
-    @admin.display(description=gettext_lazy("last delivered"), ordering="delivered_at", empty_value=MISSING)
-    def last_delivered(self, webhook: Webhook) -> str | None:
-        return date_time(webhook.delivered_at, webhook.casino) if webhook.delivered_at else None
+    @admin.display(description=gettext_lazy("last delivered"), ordering="delivered_at")
+    def last_delivered(self, webhook: Webhook) -> str:
+        return date_time(webhook.delivered_at, webhook.casino) if webhook.delivered_at else gettext("nothing yet")
 
     @admin.display(description=gettext_lazy("dead letters"), ordering="waiting")
     def letters(self, webhook: Webhook) -> int:
@@ -228,7 +228,7 @@ class DeadLetterAdmin(RecordAdmin[DeadLetter]):
     sees = (Capability.KEEP_EQUIPMENT,)
     casino = "webhook__casino"
     when_empty = gettext_lazy(
-        "Everything was delivered. What a webhook has not taken within a day is listed here, to be sent again."
+        "No dead letter. What a webhook has not taken within a day is listed here, to be sent again."
     )
     list_display = ("finding", "webhook", "at_casino", "given_up", "error", "state")
     list_display_links = None

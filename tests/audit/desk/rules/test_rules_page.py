@@ -126,7 +126,8 @@ def test_an_officer_sees_the_counts_of_their_own_casinos_alone() -> None:
     own, other = tenant_with("s"), tenant_with("s", "t")
     name = a_rule_that_fired(own)
     page = shown(desk_of(own), "rule", name)
-    assert f"{own.casino.code} · {own.table.code}" in page
+    assert f"{own.casino} · {own.table.code}" in page
+    assert f">{own.casino.code} · " not in page
     assert other.casino.code not in page
     number = Finding.objects.standing().filter(casino=own.casino, rule=name).count()
     assert f'<div class="v">{number}</div>' in page

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils import translation
 
 from audit.event_store import audit_trail
-from audit.models import ApiKey, GamingTable, Officer, Role
+from audit.models import ApiKey, Casino, GamingTable, KeyScope, Officer, Role
 from tests.audit.casework.test_actions import hired
 from tests.audit.tables import Tenant
 
@@ -25,6 +26,27 @@ def test_a_key_that_was_revoked_stays_revoked_whatever_its_page_is_sent(client: 
     client.post(page, {"expires_at_0": "2036-01-01", "expires_at_1": "00:00", "revoked_at_0": "", "revoked_at_1": ""})
     tenant.key.refresh_from_db()
     assert (tenant.key.expires_at, tenant.key.revoked_at, tenant.key.scopes) == before
+
+
+def test_the_page_of_a_key_says_in_words_what_it_may(tenant: Tenant) -> None:
+    address = reverse("admin:audit_apikey_change", args=(tenant.key.pk,))
+    client = keeper(tenant)
+    for language in ("en", "fr"):
+        page = client.get(address, headers={"accept-language": language}).content.decode()
+        with translation.override(language):
+            assert ", ".join(str(KeyScope(each).label) for each in tenant.key.scopes) in page
+        assert ", ".join(tenant.key.scopes) not in page
+
+
+def test_a_table_of_several_casinos_is_offered_with_the_name_of_its_casino(tenant: Tenant) -> None:
+    Casino.objects.filter(pk=tenant.casino.pk).update(name="Grand Casino")
+    client = Client(headers={"accept-language": "en"})
+    Tenant()
+    client.force_login(Officer.objects.create_superuser(f"chief-{tenant.code}"))
+    page = client.get(reverse("admin:audit_apikey_add")).content.decode()
+    assert f"{tenant.table.code} · Grand Casino" in page
+    assert f"{tenant.code} · " not in page
+    assert f'<a href="{reverse("admin:audit_apikey_changelist")}">API keys</a> › Create a key' in page
 
 
 def keeper(tenant: Tenant) -> Client:

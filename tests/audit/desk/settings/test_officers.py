@@ -64,6 +64,22 @@ def test_the_list_names_a_role_once_with_its_casinos() -> None:
     assert f"auditor ({third.casino})" in page
 
 
+def test_a_row_of_the_list_and_the_page_are_headed_by_the_person(tenant: Tenant, administrator: Officer) -> None:
+    officer = hired(tenant, Role.SECOND, "claire")
+    Officer.objects.filter(pk=officer.pk).update(first_name="Claire", last_name="Moreau")
+    client, english = client_of(administrator), {"accept-language": "en"}
+    page = client.get(LIST, {"q": officer.username}, headers=english).content.decode()
+    assert re.search(r"<th[^>]*>\s*<a[^>]*>Claire Moreau</a>", page)
+    assert "User name" in page
+    assert "Superuser status" not in page
+    own = client.get(f"{LIST}{officer.pk}/change/", headers=english).content.decode()
+    assert "› Claire Moreau</div>" in own
+    assert "<dt>Second factor</dt><dd>not yet</dd>" in own
+    TOTPDevice.objects.create(user=officer, confirmed=True)
+    own = client.get(f"{LIST}{officer.pk}/change/", headers=english).content.decode()
+    assert "<dt>Second factor</dt><dd>device</dd>" in own
+
+
 def test_an_administrator_invites_another_approves_and_the_officer_chooses_the_password(
     tenant: Tenant, administrator: Officer
 ) -> None:

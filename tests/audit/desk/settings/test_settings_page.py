@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, date, datetime, time, timedelta
 
 import pytest
@@ -106,6 +107,27 @@ def test_an_administrator_names_a_table_and_moves_the_cutoff_and_each_is_an_entr
     shown = client.get(PAGE).content.decode()
     assert "By the window" in shown
     assert "07:30" in shown
+
+
+def test_a_deadline_of_the_installation_says_whose_it_is_after_what_it_is_for() -> None:
+    tenant = Tenant()
+    client = Client(headers={"accept-language": "en"})
+    client.force_login(Officer.objects.create_superuser(f"chief-{tenant.code}"))
+    deadline = Deadline.objects.filter(casino=None)[0]
+    page = client.get(f"{PAGE}deadline/{deadline.pk}/change/").content.decode()
+    assert "every casino without its own deadline" in page
+    assert page.index("field-severity") < page.index("field-whose") < page.index("field-hours")
+    added = client.get(f"{PAGE}deadline/add/").content.decode()
+    assert added.index("field-casino") < added.index("field-severity") < added.index("field-hours")
+
+
+def test_a_row_of_the_casinos_is_headed_by_the_name_or_else_by_the_code() -> None:
+    named, nameless = Tenant(), Tenant()
+    Casino.objects.filter(pk=named.casino.pk).update(name="Grand Casino")
+    Casino.objects.filter(pk=nameless.casino.pk).update(name="")
+    for tenant, title in ((named, "Grand Casino"), (nameless, nameless.code)):
+        page = desk_of(tenant, Role.ADMINISTRATOR).get(f"{PAGE}casino/").content.decode()
+        assert re.search(rf"<th[^>]*>\s*<a[^>]*>{title}</a>", page)
 
 
 def test_the_desk_has_no_page_of_django_s_internals(client: Client) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -96,6 +97,18 @@ def test_nobody_but_an_administrator_of_the_casino_reaches_a_webhook(tenant: Ten
             answer = each.post(reverse(f"admin:audit_webhook_{name}", args=(webhook.pk,)), FORM)
             assert answer.status_code in (403, 404)
     assert WebhookSecret.objects.filter(webhook=webhook).count() == 1
+
+
+def test_a_webhook_that_was_sent_nothing_says_so_and_nothing_is_said_to_be_delivered(tenant: Tenant) -> None:
+    webhooks.create("anna", casino=tenant.casino, **FORM)
+    client, english = keeper(tenant), {"accept-language": "en"}
+    rows = client.get(reverse("admin:audit_webhook_changelist"), headers=english).content.decode()
+    assert re.search(r'class="field-last_delivered"[^>]*>nothing yet</td>', rows)
+    letters = client.get(reverse("admin:audit_deadletter_changelist"), headers=english).content.decode()
+    assert "No dead letter." in letters
+    assert "delivered" not in letters[letters.index('id="changelist"') :]
+    form = client.get(reverse("admin:audit_webhook_add"), headers=english).content.decode()
+    assert f'<a href="{reverse("admin:audit_webhook_changelist")}">Webhooks</a> › Create a webhook' in form
 
 
 def test_dead_letters_are_listed_and_sent_again(tenant: Tenant) -> None:
