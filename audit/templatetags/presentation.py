@@ -31,7 +31,7 @@ def cards(content: str) -> SafeString:
 @register.filter
 def counted(listed: ChangeList) -> str:
     """Return how many rows a list has, with what one of them is called: “20 processes”."""
-    noun = getattr(listed.model_admin, "counted", None)
+    noun = getattr(listed, "counted", None) or getattr(listed.model_admin, "counted", None)
     if noun is not None:
         return str(noun % {"number": listed.result_count})
     name = listed.opts.verbose_name if listed.result_count == 1 else listed.opts.verbose_name_plural

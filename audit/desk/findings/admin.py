@@ -14,8 +14,8 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
-from django.utils.functional import cached_property
-from django.utils.translation import gettext
+from django.utils.functional import Promise, cached_property
+from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
@@ -52,7 +52,7 @@ from audit.desk.findings.person_filters import (
     PlayerFilter,
 )
 from audit.desk.findings.queue_page import queue_of
-from audit.desk.findings.queues import OPEN_QUEUES, can_work_cases, tabs
+from audit.desk.findings.queues import OPEN_QUEUES, QUEUES, can_work_cases, tabs
 from audit.desk.findings.search import search
 from audit.desk.findings.shown_findings import in_full, lines
 from audit.desk.findings.todo import steps_of
@@ -81,7 +81,12 @@ class FindingList(OfChosenCasino):
     summed: Summed | None = None
     """What a queue is about; None for another list."""
 
+    counted: Promise | None = None
+    """What a line of a queue is called with its number; None for another list, whose lines are findings."""
+
     def get_results(self, request: HttpRequest) -> None:
+        if request.GET.get("queue") in QUEUES:
+            self.counted = ngettext_lazy("%(number)d incident", "%(number)d incidents", "number")
         if not is_folded(request):
             super().get_results(request)
             self.result_list = self.result_list.values_list("pk", flat=True)  # a page reads what its lines show

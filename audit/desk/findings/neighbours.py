@@ -11,9 +11,11 @@ from django.contrib.admin.views.main import ChangeList
 from django.http import HttpRequest, QueryDict
 from django.utils.functional import Promise
 from django.utils.http import urlencode
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.desk.findings.queues import queues
+from audit.desk.findings.saved_views import NARROWING
 from audit.desk.findings.shown_findings import most_urgent
 from audit.desk.scoped_admin import officer_of
 from audit.models import Finding
@@ -57,9 +59,12 @@ def neighbours_of(request: HttpRequest, lists: HasList, finding: Finding) -> Nei
     found = _ids(request, lists, query)
     if found is None:
         query, found = DEFAULT, _ids(request, lists, DEFAULT) or []
-    name = QueryDict(query).get("queue", "")
+    parameters = QueryDict(query)
+    name = parameters.get("queue", "")
     known = queues(officer_of(request))
     title = known[name][0] if name in known else _("All")
+    if any(parameters.get(each) for each in NARROWING):
+        title = gettext("%(queue)s, filtered") % {"queue": title}
     if finding.pk not in found:
         return Neighbours(title, query, 0, len(found), None, found[0] if found else None)
     at = found.index(finding.pk)

@@ -343,6 +343,14 @@ def _lines(
     return lines
 
 
+def stake_shown(outcome: Wager, currency: str) -> str:
+    """Return what is left of a wager's stake, and what was placed where a part of it was withdrawn or lost."""
+    placed = money(outcome.stake, currency)
+    if not 0 < outcome.standing < outcome.stake:
+        return placed
+    return gettext("%(left)s, of %(placed)s placed") % {"left": money(outcome.standing, currency), "placed": placed}
+
+
 def _wager(outcome: Wager, finding: Finding, directory: Directory) -> dict[str, Any]:
     currency = finding.currency
     label = BET_LABELS.get(outcome.bet)
@@ -351,7 +359,7 @@ def _wager(outcome: Wager, finding: Finding, directory: Directory) -> dict[str, 
         "bet": label[language()] if label else outcome.bet,
         "player": directory.player(outcome.player) if outcome.player else "",
         "player_id": outcome.player,
-        "stake": money(outcome.stake, currency),
+        "stake": stake_shown(outcome, currency),
         "status": wager_status(outcome.status, currency),
         "due": f"{money(outcome.winnings_due, currency)} + {money(outcome.stake_due, currency)}",
         "paid": f"{money(outcome.winnings_paid, currency)} + {money(outcome.stake_paid, currency)}",

@@ -10,9 +10,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django.utils.translation import override
 
+from audit.desk.findings.page import stake_shown
 from audit.desk.findings.verdict import verdict_of
 from audit.models import Finding, Role
 from audit.presentation import reference, stake_of
+from settlement.state import Wager
 from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.casework.test_priority import found
 from tests.audit.tables import Tenant
@@ -110,6 +112,24 @@ def test_the_page_leads_to_the_finding_before_and_after_in_the_list_it_was_opene
     assert f"{rows[3].pk}/change/?_changelist_filters=queue%3Dmine" in mine.content.decode()
     for wrong in ("nothing__there%3D1", "queue%3Dnone", "p%3Dx"):
         assert client.get(f"{address}?_changelist_filters={wrong}").status_code == 200
+
+
+def test_the_crumb_says_that_the_list_was_narrowed(desk: Desk) -> None:
+    address = f"/admin/audit/finding/{found(desk, 'minor', euros=5).pk}/change/"
+    client = client_of(desk.first)
+    for query, title in (("queue%3Dopen", "Open"), ("queue%3Dopen%26owed%3Dplayer", "Open, filtered")):
+        page = client.get(f"{address}?_changelist_filters={query}", headers={"accept-language": "en"})
+        assert f"<b>{title}</b></a>" in page.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("standing", "said"),
+    [(400, "€4.00, of €8.00 placed"), (800, "€8.00"), (0, "€8.00")],
+)
+def test_the_stake_of_a_wager_is_what_is_left_of_it(standing: int, said: str) -> None:
+    wager = Wager("w37", "pair", 800, standing, 2)
+    with override("en"):
+        assert stake_shown(wager, "EUR") == said
 
 
 def test_the_neighbours_in_the_open_queue_are_those_of_the_list(desk: Desk) -> None:

@@ -98,6 +98,17 @@ def test_of_many_consequences_the_first_have_a_line_and_the_others_are_counted()
 
 
 @pytest.mark.superuser
+def test_below_a_queue_stands_how_many_incidents_it_has_and_below_a_list_how_many_findings() -> None:
+    desk = Desk()
+    cause = found(desk, "major", euros=50)
+    found(desk, "minor", rule="payout-missing", case=cause.case)
+    client, incidents = client_of(desk.first), len(desk.findings) + 1
+    for query, counted in (("?queue=open", f"{incidents} incidents"), ("", f"{incidents + 1} findings")):
+        page = client.get(LIST + query, headers={"accept-language": "en"}).content.decode()
+        assert counted in page[page.index('class="paginator"') :]
+
+
+@pytest.mark.superuser
 def test_the_filters_offer_the_rules_and_the_last_days_of_the_officers_own_casinos() -> None:
     desk, other = Desk(), Desk()
     found(desk, "major", rule="payout-missing", gaming_day=date(2031, 1, 2))
