@@ -62,7 +62,7 @@ def neighbours_of(request: HttpRequest, lists: HasList, finding: Finding) -> Nei
     parameters = QueryDict(query)
     name = parameters.get("queue", "")
     known = queues(officer_of(request))
-    title = known[name][0] if name in known else _("All")
+    title: str | Promise = known[name][0] if name in known else _("All")
     if any(parameters.get(each) for each in NARROWING):
         title = gettext("%(queue)s, filtered") % {"queue": title}
     if finding.pk not in found:
