@@ -6,7 +6,7 @@ register, is in the audit trail.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, timedelta
 from functools import partial
 from typing import Any
@@ -31,6 +31,7 @@ from audit.desk.ledger import list_page, page, process_page
 from audit.desk.ledger.coups import Coup, to_ask_for
 from audit.desk.ledger.inspection_order import inspected, inspection_order
 from audit.desk.ledger.question_files import process_pdf, questions_pdf
+from audit.desk.ledger.subjects import persons_in, subject_text, subjects_of
 from audit.desk.ledger.to_do import steps_of
 from audit.desk.names import directory_for
 from audit.desk.scoped_admin import RecordAdmin, casinos_in_record, demands, officer_of, scope_of
@@ -50,7 +51,7 @@ ORDER = "inspection"
 class KindFilter(admin.SimpleListFilter):
     """By kind, as the list calls it; kinds without a process are left out."""
 
-    title = _("kind")
+    title = _("Kind")
     parameter_name = "kind"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
@@ -95,7 +96,7 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
     when_empty = _("The ledger has seen no session yet. It is fed when a session closes.")
     counted = ngettext_lazy("%(number)d process", "%(number)d processes", "number")
     change_list_template = "admin/audit/ledger/list.html"
-    list_display = ("title", "subject", "casino", "first_day", "sessions", "now", "of_the_year", "asks_at")
+    list_display = ("title", "about", "casino", "first_day", "sessions", "now", "of_the_year", "asks_at")
     list_filter = (HalfFilter, KindFilter, "casino", EndedFilter)
     list_select_related = ("casino",)
     search_fields = ("=subject", "subject")
@@ -108,15 +109,19 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
     def title(self, process: LedgerProcess) -> Any:
         return page.title_of(process)
 
-    @admin.display(description=_("wealth"), ordering="wealth")
+    @admin.display(description=_("about"), ordering="subject")
+    def about(self, process: LedgerProcess) -> str:
+        return subject_text(process.links)  # type: ignore[attr-defined]  # by changelist_view
+
+    @admin.display(description=_("evidence since it began"), ordering="wealth")
     def now(self, process: LedgerProcess) -> str:
         return page.times(process.wealth_over_start)
 
-    @admin.display(description=_("since the year began"))
+    @admin.display(description=_("evidence of the year"))
     def of_the_year(self, process: LedgerProcess) -> str:
         return page.times(process.e_value)
 
-    @admin.display(description=_("asks at"))
+    @admin.display(description=_("level"))
     def asks_at(self, process: LedgerProcess) -> str:
         return page.times(process.threshold)
 
@@ -157,7 +162,11 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
             "about": about if about in list_page.HALVES else "",
             "halves": list_page.HALVES,
         }
-        return super().changelist_view(request, {**shown, **(extra_context or {})})
+        response = super().changelist_view(request, {**shown, **(extra_context or {})})
+        listed = (getattr(response, "context_data", None) or {}).get("cl")
+        if listed is not None:
+            listed.result_list = _with_links(request, listed.result_list)
+        return response
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -280,6 +289,17 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
         if casino is None:
             raise Http404
         return casino
+
+
+def _with_links(request: HttpRequest, processes: Iterable[LedgerProcess]) -> list[LedgerProcess]:
+    """Return the ``processes`` with ``links`` to whom or what each is about: at most two queries a casino."""
+    listed = list(processes)
+    for casino_id in {each.casino_id for each in listed}:
+        own = [each for each in listed if each.casino_id == casino_id]
+        links = subjects_of(own[0].casino, own, directory_for(request, casino_id, persons_in(own)))
+        for each in own:
+            each.links = links[each.pk]  # type: ignore[attr-defined]
+    return listed
 
 
 def _ask_button(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
 from types import MappingProxyType
 from typing import Any
@@ -36,15 +36,17 @@ HALVES: Mapping[str, str | Promise] = MappingProxyType(
 """The halves of the budget, as the page calls them."""
 
 GROUPS: Sequence[tuple[str | Promise, tuple[str, ...]]] = (
-    (gettext_lazy("Wheels, alone and by croupier"),
-     ("wheel", "wheel-displacement", "wheel-memory", "croupier-displacement")),
-    (gettext_lazy("Dice, sets and throws"), ("die", "dice-supply", "dice-pair", "void-call", "shooter")),
+    (gettext_lazy("Wheels"), ("wheel", "wheel-displacement", "wheel-memory")),
+    (gettext_lazy("Dice, sets and throws"), ("die", "dice-supply", "dice-pair", "void-call")),
     (gettext_lazy("Luck of tables"), ("table-luck",)),
-    (gettext_lazy("Counts"), ("table-drift", "team-drift", "shift-drift")),
+    (gettext_lazy("Counts of tables"), ("table-drift",)),
+    (gettext_lazy("Croupiers at a wheel"), ("croupier-displacement",)),
+    (gettext_lazy("Shooters"), ("shooter",)),
+    (gettext_lazy("Counts by team and shift"), ("team-drift", "shift-drift")),
     (gettext_lazy("Croupiers’ errors"), ("payout-lean", "payout-rate")),
     (gettext_lazy("Players’ luck"), ("player-luck", "pair-luck", "late-luck")),
 )  # fmt: skip
-"""The kinds of processes, together as the page adds up their levels."""
+"""The kinds of processes, together as the page adds up their levels; each group is of one half, those of things first."""
 
 
 def casino_context(casino: Casino, about: str, names: Names) -> dict[str, Any] | None:
@@ -104,12 +106,14 @@ def _halves(given: Collection[listing.Given], budget: Fraction) -> list[dict[str
     return halves
 
 
-def _groups(given: Collection[listing.Given]) -> Any:
+def _groups(given: Collection[listing.Given]) -> Iterator[dict[str, Any]]:
+    """Yield what each group of kinds was given, under its half of the budget."""
     for name, kinds in GROUPS:
         own = [each for each in given if each.kind in kinds]
         if own:
             spent = sum(each.given for each in own)
             yield {
+                "half": HALVES[KINDS[kinds[0]].half],
                 "name": name,
                 "processes": count(sum(each.processes for each in own)),
                 "given": number_format(spent, 2) if spent >= 0.005 else f"< {number_format(0.01, 2)}",

@@ -54,7 +54,7 @@ def _parts(each: Mapping[str, Any], *, with_casino: bool) -> list[Part]:
         Part(
             prefix + _("What a false question may cost"),
             [_("Kind"), _("Processes"), _("Given out")],
-            [[group["name"], group["processes"], group["given"]] for group in each["groups"]],
+            [[f"{group['half']}: {group['name']}", group["processes"], group["given"]] for group in each["groups"]],
             rights=(1, 2),
         ),
     ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.http import urlencode
 
@@ -70,6 +71,11 @@ def links_of(process: LedgerProcess, table_id: int | None = None, directory: Dir
             return [croupier(each) for each in subject.split(TEAM)]
         case _:
             return [Link(subject, "")]
+
+
+def subject_text(links: Iterable[Link]) -> str:
+    """Return links as a cell of a list shows them."""
+    return render_to_string("admin/audit/ledger/subject.html", {"parts": links})
 
 
 def _findings(**query: str) -> str:

@@ -237,6 +237,31 @@ def test_every_kind_of_process_is_in_one_group_and_in_one_half() -> None:
     grouped = [kind for _name, kinds in list_page.GROUPS for kind in kinds]
     assert sorted(grouped) == sorted(KINDS)
     assert {kind.half for kind in KINDS.values()} == set(list_page.HALVES)
+    halves = [{KINDS[kind].half for kind in kinds} for _name, kinds in list_page.GROUPS]
+    assert all(len(half) == 1 for half in halves), "a group adds up levels of one half of the budget alone"
+    changes = sum(one != other for one, other in zip(halves, halves[1:], strict=False))
+    assert changes == 1, "the groups of a half stand together"
+
+
+def test_the_list_names_whom_each_process_is_about_and_leads_there(tenant: Tenant, casino: Casino) -> None:
+    Person.objects.create(casino=casino, kind="croupier", code="c-3", name="Manon Morin")
+    spare = process(casino)
+    spare.pk, spare.name, spare.kind, spare.subject = None, "payout-rate: c-3", "payout-rate", "c-3"
+    spare.save(force_insert=True)
+    second = client(tenant, Role.SECOND)
+    answer = second.get(LIST)
+    rows = answer.content.decode().split('id="result_list"')[1]
+    assert f'<a class="subject" href="/admin/audit/person/croupier/{casino.pk}/c-3/">Manon Morin</a>' in rows
+    assert f'<a class="subject" href="{LIST}?q=W1&amp;ended=all">W1</a>' in rows
+    with CaptureQueriesContext(connection) as captured:
+        second.get(LIST)
+    before = len(captured)
+    for number in range(4, 8):
+        spare.pk, spare.name, spare.subject = None, f"payout-rate: c-{number}", f"c-{number}"
+        spare.save(force_insert=True)
+    with CaptureQueriesContext(connection) as captured:
+        second.get(LIST)
+    assert len(captured) == before
 
 
 @pytest.mark.parametrize(("about", "is_there"), [("equipment", True), ("persons", False), ("nobody", True)])
