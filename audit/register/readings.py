@@ -80,8 +80,8 @@ KINDS: Mapping[str, Kind] = {
         _reading("seat_limit", _("Players at a table"), _("a number; 7 at most, 14 at a double table")),
         Kind("minimum", _("Cap on the minimum stake"), _AMOUNT, is_amount=True),
         _reading("maximum", _("Cap on stakes"), _("bet=amount, …: plein=25, cheval=50"), is_amount=True),
-        Kind("identification_from", _("Identification: exchanges from"), _BY_CURRENCY, is_amount=True),
-        Kind("reportable_cash_from", _("Reportable cash: from"), _BY_CURRENCY, is_amount=True),
+        Kind("identification_from", _("Identification: threshold for exchanges"), _BY_CURRENCY, is_amount=True),
+        Kind("reportable_cash_from", _("Reportable cash: threshold"), _BY_CURRENCY, is_amount=True),
         Kind(DOUBLE_TABLE, _("Double table"), _YES_OR_NO, READINGS["seat_limit"].rulesets, is_of_table=True),
         Kind(FAMILIES, _("Event families required"), _("the names of the families, separated by commas")),
         Kind(
@@ -280,7 +280,7 @@ def written(name: str, value: Any, currency: str = "") -> str:
 def written_default(name: str, default: str, currency: str) -> str:
     """Return a default of the engine, as its catalogue has it, as a page shows it."""
     if default == "none":
-        return gettext("nothing")
+        return gettext("none")
     try:
         value = msgspec.json.decode(default.encode())
     except msgspec.DecodeError:

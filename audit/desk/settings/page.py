@@ -212,8 +212,10 @@ def _nights(casinos: Sequence[Casino]) -> list[NightLine]:
 def _night(casino: Casino, run: NightRun | None) -> NightLine:
     if run is None or run.ended_at is None:
         return NightLine(casino, "", "", "")
-    took = duration((run.ended_at - run.started_at).total_seconds())
-    return NightLine(casino, date_time(run.ended_at, casino), f"{night_of(run.gaming_day)} · {took}", run.error)
+    seconds = (run.ended_at - run.started_at).total_seconds()
+    took = duration(seconds) if seconds >= 1 else gettext("under a second")
+    night = f"{night_of(run.gaming_day)} " + f"· {took}".replace(" ", "\N{NO-BREAK SPACE}")
+    return NightLine(casino, date_time(run.ended_at, casino), night, run.error)
 
 
 def _roles(officer: Any) -> str:

@@ -23,11 +23,11 @@ from django.utils.translation import gettext_lazy, ngettext_lazy
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
 from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
-from audit.desk.settings.register_lines import days_of, entry_line, state_of, where_of
+from audit.desk.settings.register_lines import days_of, entry_line, left_open_by, state_of, where_of
 from audit.desk.settings.register_value import default_words, unit_of, value_field
 from audit.desk.sign_in.proof import fresh_proof
 from audit.models import Casino, GamingTable, RegisterEntry, RequestState
-from audit.presentation import labelled, language, officer_name, provision, ruleset_label
+from audit.presentation import labelled, language, officer_name, ruleset_label
 from audit.register import entries, in_force, touched
 from audit.register.currency import currency_of
 from audit.register.entries import Proposal, RegisterRefused
@@ -321,7 +321,7 @@ def _reading(kind: Kind, currency: str) -> dict[str, Any]:
         "default": default_words(kind.name, currency),
         "decision": reading.decision.in_language(language()) if reading is not None else "",
         "reason": reading.reason.in_language(language()) if reading is not None else "",
-        "leaves_open": ", ".join(map(provision, reading.leaves_open)) if reading is not None else "",
+        "leaves_open": left_open_by(kind.name),
     }
 
 

@@ -32,6 +32,13 @@ def state_of(entry: RegisterEntry) -> str:
     return str(RequestState(entry.state).label)
 
 
+def left_open_by(name: str) -> str:
+    """Return the clauses that leave a reading open, none broken over two lines; "" for what is no reading."""
+    reading = READINGS.get(name)
+    clauses = map(provision, reading.leaves_open) if reading is not None else ()
+    return ", ".join(clause.replace(" ", "\N{NO-BREAK SPACE}") for clause in clauses)
+
+
 def entry_line(entry: RegisterEntry) -> dict[str, Any]:
     """Return an entry as lists and its page show it."""
     reading = READINGS.get(entry.reading)
@@ -45,6 +52,6 @@ def entry_line(entry: RegisterEntry) -> dict[str, Any]:
         "state": state_of(entry),
         "is_backdated": entry.first_day <= entry.casino.gaming_day_at(entry.proposed_at),
         "is_over": entry.last_day is not None and entry.last_day < today,
-        "leaves_open": ", ".join(map(provision, reading.leaves_open)) if reading else "",
+        "leaves_open": left_open_by(entry.reading),
         "decision": reading.reason.in_language(language()) if reading else "",
     }

@@ -23,7 +23,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from audit.presentation import FAMILY_NAMES, bet_label, labelled, ruleset_label
+from audit.presentation import FAMILY_NAMES, bet_label, labelled, language, ruleset_label
 from audit.register import amounts
 from audit.register.readings import (
     DOUBLE_TABLE,
@@ -156,9 +156,12 @@ def default_words(name: str, currency: str) -> str:
         return ""
     if isinstance(default, str):
         return _default(name, default, currency)
-    return "; ".join(
+    first, *others = (
         labelled(ruleset_label(ruleset), _default(name, each, currency)) for ruleset, each in default.items()
     )
+    if language() == "fr":  # the games have a capital at the beginning alone
+        return "\N{NARROW NO-BREAK SPACE}; ".join([first, *(each[:1].lower() + each[1:] for each in others)])
+    return "; ".join([first, *others])
 
 
 def _default(name: str, default: str, currency: str) -> str:

@@ -388,7 +388,7 @@ def test_a_default_is_written_as_a_page_shows_it() -> None:
         "zero_rule": "the player chooses: half, or prison",
         "commission_refunded_on_withdrawal": "no",
         "seat_limit": "7, 14",
-        "maximum": "nothing",
+        "maximum": "none",
     }
 
 

@@ -211,7 +211,28 @@ def test_how_it_is_read_without_an_entry_is_named_for_each_ruleset(desk: Registe
         "", "fr-roulette", "fr-american-roulette",
     ]  # fmt: skip
     shown = form_of(desk, "zero_rule", "fr")
-    assert "Roulette américaine\N{NO-BREAK SPACE}: la mise entière est perdue" in shown
+    end = "prison\N{NARROW NO-BREAK SPACE}; roulette américaine\N{NO-BREAK SPACE}: la mise entière est perdue"
+    assert end in shown
+
+
+def test_the_headings_of_a_register_without_entries_are_those_of_what_stands_under_them(desk: RegisterDesk) -> None:
+    client, english = client_of(desk.one), {"accept-language": "en"}
+    heading = '<th scope="col" colspan="3" role="columnheader">How it is read</th>'
+    assert heading in client.get(LIST, headers=english).content.decode()
+    desk.decided("payout_unit", 100)
+    shown = client.get(LIST, headers=english).content.decode()
+    assert heading not in shown
+    assert '<th scope="col" role="columnheader">Where</th>' in shown
+    assert "art.\N{NO-BREAK SPACE}" in shown
+    assert not re.search(r'class="quiet">(?:art|s)\. ', shown), "no clause is broken over two lines"
+
+
+def test_every_reading_to_choose_says_what_holds_without_an_entry(desk: RegisterDesk) -> None:
+    shown = client_of(desk.one).get(f"{LIST}add/", headers={"accept-language": "en"}).content.decode()
+    cards = re.findall(r'<li><a href="\?reading=.*?</li>', shown)
+    assert len(cards) == len(KINDS)
+    assert all("Without an entry: " in card or "No default: the casino alone decides" in card for card in cards)
+    assert "Reportable cash: threshold" in shown
 
 
 def test_a_free_value_has_its_unit(desk: RegisterDesk) -> None:

@@ -87,6 +87,7 @@ def test_a_table_shows_what_its_newest_session_declared_to_who_sees_the_record()
     shown = officer.get(page, headers={"accept-language": "en"}).content.decode()
     assert "What the record knows" in shown
     assert "dice D-3" in shown
+    assert "From its last session." in shown
     assert "What the record knows" not in administrator.get(page, headers={"accept-language": "en"}).content.decode()
 
 
@@ -208,9 +209,13 @@ def test_the_schedule_says_when_each_night_was_reconciled_last() -> None:
     [line] = client.get(PAGE).context["nights"]
     assert (line.last, line.night, line.error) == (
         "21 Nov, 06:00 CET",
-        "Night of Thu 19 Nov · 41 seconds",
+        "Night of Thu 19 Nov ·\N{NO-BREAK SPACE}41\N{NO-BREAK SPACE}seconds",
         "",
     )
+    NightRun.objects.filter(pk=run.pk).update(ended_at=moment + timedelta(milliseconds=700))
+    page = client.get(PAGE)
+    assert page.context["nights"][0].night.endswith("under\N{NO-BREAK SPACE}a\N{NO-BREAK SPACE}second")
+    assert "every day at\N{NO-BREAK SPACE}" in page.content.decode()
 
 
 def test_the_readings_show_what_is_decided_and_what_waits_for_a_second_officer() -> None:
