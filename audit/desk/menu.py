@@ -13,6 +13,8 @@ from audit.desk.navigation import Link, Navigation
 
 HOT = ' class="hot"'
 CURRENT = ' aria-current="page"'
+WITHIN = ' aria-current="true"'
+"""Of a tab whose section the open page is in: its own link is behind the last tab."""
 
 
 def sections(navigation: Navigation) -> SafeString:
@@ -22,7 +24,8 @@ def sections(navigation: Navigation) -> SafeString:
 
 def tabs(navigation: Navigation) -> SafeString:
     """Return the links below a page on a phone."""
-    return mark_safe("".join(_tab(link) for link in navigation.tabs))
+    path = navigation.path
+    return mark_safe("".join(_tab(link, leads_here=link in path) for link in navigation.tabs))
 
 
 def _group(navigation: Navigation) -> Iterable[str]:
@@ -51,8 +54,8 @@ def _title(link: Link) -> str:
     return escape(capfirst(str(link.title)))
 
 
-def _tab(link: Link) -> str:
+def _tab(link: Link, *, leads_here: bool) -> str:
     late = f"<b>{link.count}</b>" if link.is_late else ""
-    current = CURRENT if link.is_current else ""
+    current = CURRENT if link.is_current else WITHIN if leads_here else ""
     title = escape(str(link.short or link.title))
     return f'<a href="{escape(link.address)}"{current}>{icon(link.icon)}{title}{late}</a>'

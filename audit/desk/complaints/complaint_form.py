@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from django import forms
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -20,7 +21,7 @@ from audit.desk.tables.moment import Moment, moments_of
 from audit.models import Complaint, GamingTable, LoggedStream
 from audit.models.complaints import Answer, Came
 from audit.persons.choosing import choice_of
-from audit.presentation import labelled, money_in_prose, person
+from audit.presentation import labelled, money_in_prose, person, zone
 from settlement.catalogue.sentences import exponent
 
 MAX_SEQ = 2**53
@@ -189,4 +190,4 @@ def _is_of_another(payment: complaints.Payment, complaint: Complaint) -> bool:
 
 
 def _with_zone(table: GamingTable) -> str:
-    return f"{labelled(str(table.casino), str(table))} ({table.casino.time_zone})"
+    return f"{labelled(str(table.casino), str(table))} ({zone(timezone.now(), table.casino)})"

@@ -75,6 +75,12 @@ def test_a_tab_has_the_short_title_of_its_page_and_the_whole_one_without() -> No
     assert re.findall(r"</svg>([^<]+)</a>", written) == ["Waits", "The month"]
 
 
+def test_the_tab_of_findings_is_marked_on_the_pages_of_complaints() -> None:
+    page = client_of(Desk().first).get("/admin/audit/complaint/", headers={"accept-language": "en"}).content.decode()
+    below = page[page.index('class="tabs-b"') :]
+    assert re.findall(r'<a href="([^"]+)" aria-current="true">', below) == ["/admin/audit/finding/?queue=open"]
+
+
 def test_the_tabs_have_their_french_names() -> None:
     desk = Desk()
     page = client_of(desk.first).get("/admin/", headers={"accept-language": "fr"}).content.decode()

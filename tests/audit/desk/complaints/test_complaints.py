@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import timedelta
 
 import pytest
@@ -182,6 +183,14 @@ def test_an_id_that_the_directory_does_not_know_is_taken_once_it_is_confirmed(de
     assert 'type="checkbox" name="is_confirmed"' in page
     assert not Complaint.objects.filter(stream_id=desk.stream.pk).exists()
     assert entered(desk, player="p-9", is_confirmed="on").player == "p-9"
+
+
+def test_the_form_names_the_zone_as_clocks_do_and_its_labels_have_no_colon(desk: Desk) -> None:
+    page = client_of(desk.first).get(reverse("admin:audit_complaint_add"), headers={"accept-language": "en"})
+    text = page.content.decode()
+    assert re.search(r"<option[^>]*>[^<]+ \((CET|CEST)\)</option>", text)
+    assert "Europe/Paris" not in text
+    assert re.search(r"<label[^>]*>Gaming day</label>", text)
 
 
 def test_a_casino_without_a_directory_of_players_has_nothing_to_compare_with(desk: Desk) -> None:
