@@ -102,7 +102,6 @@ def finding_context(finding: Finding, *, with_names: bool = False) -> dict[str, 
             *staff([finding.croupier]),
         ]
         directory = page_directory(finding.casino_id, named, with_names=True)
-    disputed = {finding.wager} if finding.wager else ()
     lines = _lines(finding, events, corrections, directory)
     in_timeline = {frame.event.seq: line for frame, line in _with_lines(playback, lines)}
     player = short_name(names_of(finding, directory).get("player", ""), finding.player)
@@ -141,7 +140,7 @@ def finding_context(finding: Finding, *, with_names: bool = False) -> dict[str, 
             _opens_at(finding),
             directory,
             course=course_of(finding.stream),
-            disputed=disputed,
+            disputed={finding.wager} - {""},
             side=stake.side,
             lines=in_timeline,
             marks=_marks(finding),

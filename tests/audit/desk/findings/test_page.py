@@ -123,13 +123,13 @@ def test_the_crumb_says_that_the_list_was_narrowed(desk: Desk) -> None:
 
 
 @pytest.mark.parametrize(
-    ("standing", "said"),
+    ("standing", "shown"),
     [(400, "€4.00, of €8.00 placed"), (800, "€8.00"), (0, "€8.00")],
 )
-def test_the_stake_of_a_wager_is_what_is_left_of_it(standing: int, said: str) -> None:
+def test_the_stake_of_a_wager_is_what_is_left_of_it(standing: int, shown: str) -> None:
     wager = Wager("w37", "pair", 800, standing, 2)
     with override("en"):
-        assert stake_shown(wager, "EUR") == said
+        assert stake_shown(wager, "EUR") == shown
 
 
 def test_the_neighbours_in_the_open_queue_are_those_of_the_list(desk: Desk) -> None:
