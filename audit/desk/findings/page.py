@@ -90,8 +90,7 @@ def finding_context(finding: Finding, *, with_names: bool = False) -> dict[str, 
     wager = wager_of(finding.stream_id, finding.wager) if finding.wager else None
     playback = _playback(finding)
     events = _events_shown(finding, playback)
-    corrections = corrections_to(finding.stream_id, events.values())
-    directory = NO_NAMES
+    corrections, directory = corrections_to(finding.stream_id, events.values()), NO_NAMES
     if with_names:
         named = [
             *mentioned_in(events.values()),
