@@ -222,6 +222,7 @@ WORDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "double_table": ("double table", "double table"),
     },
     "exchange": {"in": ("chips bought", "achats de jetons"), "out": ("chips cashed", "remboursements de jetons")},
+    "one_exchange": {"in": ("chips bought", "achat de jetons"), "out": ("chips cashed", "remboursement de jetons")},
     "means": {
         "cash": ("cash", "espèces"),
         "cheque": ("cheque", "chèque"),

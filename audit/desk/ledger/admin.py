@@ -273,6 +273,7 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
             raise Http404 from None
         record_entry(request, "exchanges.viewed", casino_id=casino.pk, gaming_day=day.isoformat())
         directory = directory_for(request, casino.pk, players(page.players_of_day(casino, day)))
+        registers = page.registers_of(casino, day, directory)
         context = {
             **self.admin_site.each_context(request),
             "opts": self.opts,
@@ -280,7 +281,8 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
             "casino": casino,
             "before": day - timedelta(days=1) if day > date.min else None,
             "after": day + timedelta(days=1) if day < date.max else None,
-            "registers": page.registers_of(casino, day, directory),
+            "registers": registers,
+            "has_several_currencies": len({each["currency"] for each in registers}) > 1,
         }
         return TemplateResponse(request, "admin/audit/ledger/exchanges.html", context)
 

@@ -14,7 +14,7 @@ from audit.desk.ledger.subjects import subjects_of
 from audit.ledger import listing
 from audit.models import Casino, LedgerProcess, LoggedStream, StreamMoney
 from audit.persons.directory import NO_NAMES, Directory
-from audit.presentation import language, money
+from audit.presentation import language, money, money_in_prose
 from audit.reconciliation.persons import thresholds_of
 from audit.reconciliation.wording import PROCESSES
 from settlement.catalogue.words import word
@@ -102,14 +102,14 @@ def register_rows(
         {
             "register": register,
             "currency": currency,
-            "into_chips": money(register.into_chips, currency),
-            "into_money": money(register.into_money, currency),
+            "into_chips": money_in_prose(register.into_chips, currency),
+            "into_money": money_in_prose(register.into_money, currency),
             "entries": [
                 {
                     "entry": entry,
                     "person": parts.person("player", casino.pk, player, directory.player(player)) if player else "",
                     "is_chosen": bool(chosen) and player == chosen,
-                    "direction": word("exchange", entry.exchange.direction, language()),
+                    "direction": word("one_exchange", entry.exchange.direction, language()),
                     "means": word("means", entry.exchange.means, language()),
                     "amount": money(entry.exchange.amount, currency),
                     "of_day": money(entry.of_day, currency) if player else "",

@@ -59,6 +59,7 @@ def money_context(request: HttpRequest, casino: Casino, player: str, gaming_day:
         "findings": findings_address(player=player, month=f"{gaming_day:%Y-%m}"),
         "identified": player in identified_at(casino, [player]),
         "sums": [_of_currency(casino, day, player, thresholds, directory) for day in days],
+        "has_several_currencies": len(days) > 1,
         "questions": [
             {"finding": each, "title": finding_title(each.rule), "reference": reference(each)}
             for each in findings.order_by("occurred_at", "pk")
@@ -100,7 +101,7 @@ def _of_currency(casino: Casino, day: Day, player: str, thresholds: Thresholds, 
         "exchanges": [
             {
                 "exchange": each,
-                "direction": word("exchange", each.direction, language()),
+                "direction": word("one_exchange", each.direction, language()),
                 "means": word("means", each.means, language()),
                 "amount": money(each.amount, currency),
             }

@@ -425,6 +425,25 @@ def test_the_exchange_register(tenant: Tenant) -> None:
     assert f"/admin/audit/person/player/{casino.pk}/" in register or "No exchange to list" in register
 
 
+def test_a_register_names_its_currency_where_a_day_has_several_and_says_each_exchange_in_the_singular(
+    tenant: Tenant,
+) -> None:
+    casino, reader = tenant.casino, client(tenant, Role.OFFICER)
+    address = f"{LIST}exchanges/{casino.pk}/{DAY}/"
+    for table, currency in (("R1", "USD"), ("R2", "GBP")):
+        events = session(casino, table, seed=3, coups=10, currency=currency)
+        sessions.compute_figures(record(casino, events), events[-1]["seq"])
+        headings = re.findall("<h2>Table R.*</h2>", page(reader, address))
+        assert headings == (["<h2>Table R1</h2>"] if table == "R1" else FOR_BOTH)
+    french = reader.get(address, headers={"accept-language": "fr"}).content.decode()
+    assert ">achat de jetons</td>" in french
+    assert "achats de jetons</td>" not in french
+    assert re.search(r"Chips bought (US)?\$[\d,]+, chips cashed", page(reader, address))
+
+
+FOR_BOTH = ["<h2>Table R2 · GBP</h2>", "<h2>Table R1 · USD</h2>"]
+
+
 ODD = 'a&b=c "x"'
 """An id that a table system may well give."""
 
