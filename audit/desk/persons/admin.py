@@ -44,8 +44,8 @@ SHOWN_REFUSALS = 200
 class ImportForm(forms.Form):
     """The casino, and the file to read into its directory."""
 
-    casino = forms.ModelChoiceField(Casino.objects.none(), label=_("casino"), empty_label=None)
-    file = forms.FileField(label=_("file"))
+    casino = forms.ModelChoiceField(Casino.objects.none(), label=_("Casino"), empty_label=None)
+    file = forms.FileField(label=_("File"))
 
 
 @admin.register(Person)
@@ -90,7 +90,8 @@ class PersonAdmin(SubjectPages, PersonPages, AuditedAdmin[Person]):
             return MISSING
         text = count(tally.incidents)
         if tally.open:
-            text = gettext("%(number)s, %(open)s open") % {"number": text, "open": count(tally.open)}
+            words = gettext("%(number)s, %(open)s open") if tally.open < tally.incidents else _all_open(tally.open)
+            text = words % {"number": text, "open": count(tally.open)}
         return text
 
     @admin.display(description=_("owed to players"), ordering="by_owed")
@@ -256,6 +257,11 @@ def erased_in_words(erased: Erased) -> str:
         ),
     ]
     return " ".join([*sentences, *(text % {"number": count(number)} for number, text in gone if number)])
+
+
+def _all_open(number: int) -> str:
+    """Return the words for incidents all of which are open."""
+    return ngettext("%(number)s, open", "%(number)s, all open", number)
 
 
 def _tally(person: Person) -> Tally | None:

@@ -110,6 +110,7 @@ def rule_view(request: HttpRequest, name: str) -> HttpResponse:
     last = list(own.select_related("casino", "table", "case")[:LAST_FINDINGS])
     croupiers = counts.by_croupier(own)
     names = _names(request, last, croupiers)
+    tables = counts.by_table(own)
     before, after = catalogue.around(rule)
     context = {
         **admin.site.each_context(request),
@@ -141,7 +142,8 @@ def rule_view(request: HttpRequest, name: str) -> HttpResponse:
         "mistaken_bar": mark_safe(draw_share(closed.closed - closed.mistaken, closed.closed, kind="stood")),
         "half_within": duration(closed.half_within.total_seconds()) if closed.half_within is not None else "",
         "of_all": of_all,
-        "tables": _with_bars(counts.by_table(own)),
+        "tables": _with_bars(tables),
+        "several_casinos": len({casino for _id, _code, casino, _number in tables}) > 1,
         "croupiers": _with_bars(
             [
                 (parts.person("croupier", casino, code, names[casino].staff(code)), number)

@@ -109,6 +109,10 @@ def test_a_file_is_checked_and_then_read_into_a_kept_casino_alone(kept: Kept) ->
         data = {"casino": tenant.casino.pk, "file": SimpleUploadedFile("d.csv", raw), **buttons}
         return kept.client.post(f"{LIST}import/", data, headers={"accept-language": "fr"}).content.decode()
 
+    form = kept.client.get(f"{LIST}import/").content.decode()
+    assert "Casino:</label>" in form
+    assert "File:</label>" in form
+    assert form.count('class="btn go"') == 1, "to check is no second import"
     checked = posted(kept.kept, check="1")
     assert "Ce que l’importation ferait" in checked
     assert "1 à 40 caractères" in checked
@@ -121,6 +125,8 @@ def test_a_file_is_checked_and_then_read_into_a_kept_casino_alone(kept: Kept) ->
 
 
 def test_an_erased_name_leaves_the_id(kept: Kept) -> None:
+    asked = kept.client.get(f"{LIST}{kept.there.pk}/delete/").content.decode()
+    assert '<button class="btn danger" type="submit">' in asked, "what cannot be undone does not look like a save"
     kept.client.post(f"{LIST}{kept.there.pk}/delete/", {"reason": "asked for it"})
     assert not Person.objects.filter(pk=kept.there.pk).exists()
     assert "Simon" not in str(kept.entries(kept.kept))

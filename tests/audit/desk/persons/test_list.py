@@ -49,6 +49,9 @@ def test_the_list_agrees_with_the_page_of_a_person(desk: Desk, code: str, kind: 
     page = client_of(desk.first).get(LIST).content.decode()
     assert f"Name of {kind} {code}" in page
     assert found.amount_of("bank") in page
+    assert (", open<" in page) == (tally.incidents == 1)
+    assert (", all open<" in page) == (tally.incidents > 1)
+    assert f"{tally.incidents}, {tally.open} open" not in page, "of incidents that are all open one number is enough"
     assert f"/admin/audit/person/{role}/" in page or f"/{role}/" in page
 
 

@@ -13,13 +13,14 @@ from django.urls import reverse
 from audit.adjudication.replay import advance
 from audit.casework import actions
 from audit.desk.rules import catalogue
-from audit.models import Case, Finding, Role
+from audit.models import Case, Finding, Membership, Role
 from audit.models.cases import Outcome
 from settlement.catalogue import RULES
 from settlement.law_coverage.families import looked_at
-from tests.audit.casework.test_actions import hired
+from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.register.register_desk import RegisterDesk
 from tests.audit.tables import Tenant, dice_changed_in_mid_series
+from tests.roles import without_triggers
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -47,6 +48,10 @@ def shown(client: Client, *address: str) -> str:
     response = client.get(reverse(f"admin:{name}", args=arguments))
     assert response.status_code == 200
     return response.content.decode()
+
+
+def section(page: str, name: str) -> str:
+    return page.split(f'aria-labelledby="{name}"', 1)[1].split("</section>")[0]
 
 
 def a_rule_that_fired(tenant: Tenant) -> str:
@@ -126,11 +131,33 @@ def test_an_officer_sees_the_counts_of_their_own_casinos_alone() -> None:
     own, other = tenant_with("s"), tenant_with("s", "t")
     name = a_rule_that_fired(own)
     page = shown(desk_of(own), "rule", name)
-    assert f"{own.casino} · {own.table.code}" in page
-    assert f">{own.casino.code} · " not in page
+    assert f">{own.table.code}</a>" in section(page, "tables")
+    assert str(own.casino) not in section(page, "tables"), "of one casino its name says nothing"
     assert other.casino.code not in page
     number = Finding.objects.standing().filter(casino=own.casino, rule=name).count()
     assert f'<div class="v">{number}</div>' in page
+
+
+def test_who_sees_several_casinos_is_told_of_which_a_table_is_by_its_name() -> None:
+    own, other = tenant_with("s"), tenant_with("s")
+    both = hired(own, Role.OFFICER, "of both")
+    Membership.objects.create(officer=both, casino=other.casino, role=Role.OFFICER)
+    page = section(shown(client_of(both), "rule", a_rule_that_fired(own)), "tables")
+    for each in (own, other):
+        assert f">{each.casino} · {each.table.code}</a>" in page
+        assert f">{each.casino.code} · " not in page
+
+
+@pytest.mark.superuser
+def test_the_last_findings_of_a_rule_are_cards_that_leave_nothing_blank() -> None:
+    own = tenant_with("s")
+    name = a_rule_that_fired(own)
+    with without_triggers():
+        Finding.objects.filter(casino=own.casino, rule=name).update(player="", croupier="")
+    last = section(shown(desk_of(own), "rule", name), "last")
+    assert re.search(r'<table [^>]*class="cards ', last)
+    assert last.count('<span class="dim">not known</span>') >= 2
+    assert re.search(r'<td class="what [^"]*"[^>]*><a class="b"', last), "the reference is the title of a card"
 
 
 def test_the_share_that_was_closed_as_mistaken_is_shown_with_its_counts() -> None:
