@@ -15,7 +15,7 @@ from django.utils.translation import gettext
 
 from audit import presentation
 from audit.exports import sheets
-from audit.presentation import MISSING, bet_label, payment_error, wager_status
+from audit.presentation import payment_error, wager_status
 from audit.reconciliation import wording
 from settlement.night.bridge import in_minor_units
 
@@ -45,6 +45,8 @@ Kind: TypeAlias = Literal[
     "line",  # one of the twelve
     "numbered_line",
     "origin",  # the session, else the table
+    "place",  # the table, else the session
+    "wager",  # nothing where money was given without one
     "compared",  # of the kind that the row says
     "note",
     "figure",  # of a restatement
@@ -141,7 +143,7 @@ _TEXT: Mapping[Kind, Callable[[Row, str, str], str]] = MappingProxyType(
         "interval": lambda row, key, currency: (
             f"{wording.share(row['low_millionths'])} – {wording.share(row['high_millionths'])}"
         ),
-        "bet": lambda row, key, currency: bet_label(row[key]),
+        "bet": lambda row, key, currency: wording.bet(row, key),
         "game": lambda row, key, currency: wording.game(row[key]),
         "status": lambda row, key, currency: wager_status(row[key], currency),
         "unit": lambda row, key, currency: wording.unit_name(row, currency),
@@ -150,13 +152,15 @@ _TEXT: Mapping[Kind, Callable[[Row, str, str], str]] = MappingProxyType(
         "line": lambda row, key, currency: str(wording.LINES[row[key]]),
         "numbered_line": lambda row, key, currency: f"{row['number']} · {wording.LINES[row[key]]}",
         "origin": lambda row, key, currency: row["stream"] or row["table"],
+        "place": lambda row, key, currency: row["table"] or row["stream"],
+        "wager": lambda row, key, currency: "" if wording.is_concession(row[key]) else str(row[key]),
         "compared": lambda row, key, currency: wording.compared(row, key, currency),
         "note": lambda row, key, currency: wording.note(row, currency),
         "figure": lambda row, key, currency: wording.restated_line(row[key]),
         "restated": lambda row, key, currency: wording.restated(row[key], currency),
         "scope": lambda row, key, currency: row[key] or gettext("Total"),
         "reasons": lambda row, key, currency: "; ".join(map(wording.reason, row[key])),
-        "person": lambda row, key, currency: row[key] or MISSING,
+        "person": lambda row, key, currency: row[key] or gettext("not reported"),
         "event": lambda row, key, currency: f"#{row[key]}",
         "events": lambda row, key, currency: ", ".join(f"#{seq}" for seq in row[key][:EVENTS_IN_TEXT]),
         "references": lambda row, key, currency: ", ".join(row[key][:EVENTS_IN_TEXT]),

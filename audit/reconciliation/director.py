@@ -392,7 +392,11 @@ def _why_not_counted(table: Row) -> str:
 def _not_checked(content: Row) -> Listing:
     items = [*_uncertain(content), *_unobserved(content)]
     return Listing(
-        "not_checked", _("Not checked, and why"), len(items), _shortened(items), _("Every table reports everything.")
+        "not_checked",
+        _("Not checked or not certain"),
+        len(items),
+        _shortened(items),
+        _("Every table reports everything."),
     )
 
 

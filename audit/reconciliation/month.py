@@ -217,7 +217,7 @@ EXCEPTIONS = replace(
     COMPARISONS,
     name="exceptions",
     columns=(_DAY, *COMPARISONS.columns),
-    page=("day", "line", "stream", "expected", "found", "note"),
+    page=("day", "line", "table", "expected", "found", "note"),
     sheet=("day", "number", "line", "stream", "table", "expected", "found", "note"),
 )
 

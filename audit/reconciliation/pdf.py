@@ -26,6 +26,7 @@ from audit.reconciliation import director
 from audit.reconciliation.columns import Column
 from audit.reconciliation.presentation import (
     CROUPIERS,
+    ERRORS,
     GAMES,
     LETTERS,
     LINES,
@@ -35,6 +36,7 @@ from audit.reconciliation.presentation import (
     bridge_note,
     load_content,
     total_row,
+    unattributed_note,
     waiting_note,
 )
 from settlement.catalogue import Language
@@ -118,6 +120,8 @@ def _part(section: Section, content: Mapping[str, Any]) -> dict[str, Any] | None
     if not rows and section not in ALWAYS_PRINTED:
         return None
     notes = [bridge_note(content) if section in (TABLES, GAMES) else str(section.note)]
+    if section in (ERRORS, CROUPIERS):
+        notes.append(unattributed_note(content))
     if len(rows) > MAX_ROWS:
         notes.append(_("%(rows)s further rows are in the workbook.") % {"rows": len(rows) - MAX_ROWS})
     return {

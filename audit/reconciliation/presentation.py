@@ -204,7 +204,7 @@ SESSIONS = Section(
         *CHANCE,
     ),
     lambda content: [figures_of(row) for row in content["sessions"]],
-    page=("table", "stream", *_BRIDGE_AND_WIN),
+    page=("table", *_BRIDGE_AND_WIN),
     sheet=(
         *("stream", "table", "game", "ruleset", "opened_at", "closed_at", "events", *_AMOUNTS),
         *("hold_millionths", "edge_millionths", "z_thousandths", "p_millionths"),
@@ -238,7 +238,7 @@ _COMPARISON_COLUMNS = (
     Column("line", _("Line"), "numbered_line"),
     Column("verdict", _("Verdict"), "verdict"),
     Column("stream", _("Session"), "origin"),
-    Column("table", _("Table")),
+    Column("table", _("Table"), "place"),
     Column("kind", _("Unit"), "unit"),
     Column("expected", _("Expected"), "compared"),
     Column("found", _("Found"), "compared"),
@@ -251,7 +251,7 @@ COMPARISONS = Section(
     _("Points to examine"),
     _COMPARISON_COLUMNS,
     _comparisons,
-    page=("stream", "verdict", "expected", "found", "note", "events"),
+    page=("table", "verdict", "expected", "found", "note", "events"),
     paper=("number", "stream", "note", "verdict", "expected", "found", "events"),
     sheet=("number", "line", "verdict", "stream", "table", "kind", "expected", "found", "events", "note"),
 )
@@ -276,7 +276,7 @@ ERRORS = Section(
     (
         Column("stream", _("Session")),
         Column("table", _("Table")),
-        Column("wager", _("Wager")),
+        Column("wager", _("Wager"), "wager"),
         Column("bet", _("Bet"), "bet"),
         Column("status", _("Status"), "status"),
         Column("seq", _("Event"), "event"),
@@ -284,7 +284,7 @@ ERRORS = Section(
         Column("croupier", _("Croupier"), "person"),
     ),
     lambda content: list(content["errors"]),
-    page=("stream", "wager", "bet", "croupier", "amount", "seq"),
+    page=("table", "wager", "bet", "croupier", "amount", "seq"),
     paper=("stream", "wager", "bet", "croupier", "seq", "amount"),
     sheet=("stream", "table", "wager", "bet", "status", "seq", "amount", "croupier"),
 )
@@ -305,7 +305,7 @@ STANDING = Section(
         Column("present_value", _("Current value"), "present_value"),
     ),
     lambda content: list(content["standing"]),
-    page=("stream", "wager", "bet", "status", "zeros", "amount", "refund", "present_value"),
+    page=("table", "wager", "bet", "status", "zeros", "amount", "refund", "present_value"),
     paper=("stream", "wager", "bet", "zeros", "amount", "refund"),
     sheet=("stream", "table", "wager", "bet", "status", "seq", "amount", "zeros", "refund", "present_value"),
 )
@@ -351,7 +351,7 @@ WAITING = Section(
         Column("W_acct", _("Accounting win"), "money"),
     ),
     lambda content: [{**row, "events": row["seqs"]} for row in content.get("waiting", [])],
-    page=("stream", "table", "events", "W_rec", "W_adj", "W_acct"),
+    page=("table", "events", "W_rec", "W_adj", "W_acct"),
     paper=("stream", "table", "events", "W_rec", "W_adj", "W_acct"),
     sheet=("stream", "table", "events", "W_rec", "W_adj", "W_acct"),
     note=_("The figures of this report leave them out; here is what they would add to each win."),
@@ -418,6 +418,19 @@ def waiting_note(content: Row, write: WriteMoney = money_in_prose) -> str:
     return says % {"number": number, "changes": ", ".join(changes) or gettext("no change in the wins")}
 
 
+def unattributed_note(content: Row) -> str:
+    """Return how many payout errors of a report are no croupier's; "" if none is."""
+    number = sum(not row["croupier"] for row in content["errors"])
+    if not number:
+        return ""
+    says = ngettext(
+        "%(number)d error has no croupier: goodwill, or nobody reported.",
+        "%(number)d errors have no croupier: goodwill, or nobody reported.",
+        number,
+    )
+    return says % {"number": number}
+
+
 # The headline figures
 
 State: TypeAlias = Literal["ok", "unknown", "bad"]
@@ -452,7 +465,7 @@ def boxes(content: Row) -> list[Box]:
             "differing",
             gettext("Checks that differ"),
             f"{differing} / {len(content['lines'])}",
-            gettext("see below"),
+            gettext("listed under “The twelve checks”"),
             _zero_is_ok(differing),
         ),
     ]

@@ -14,6 +14,7 @@ from audit import presentation
 from audit.presentation import language
 from settlement import RULESETS
 from settlement.catalogue import RULES
+from settlement.catalogue.words import word
 
 LINES: Mapping[str, Any] = {
     "completeness": _("Completeness"),
@@ -392,3 +393,24 @@ def reason(code: str) -> str:
             return gettext("late event: %(what)s") % {"what": presentation.event_name(rest)}
         case _:
             return gettext("findings changed")
+
+
+def is_concession(wager: str) -> bool:
+    """Whether a payout error of this wager is money given without one: it is named by the event, “#1005”."""
+    return wager.startswith("#")
+
+
+def seq_of_concession(wager: str) -> int:
+    """Return the event that gave money without a wager; 0 for a wager."""
+    return int(wager[1:]) if is_concession(wager) else 0
+
+
+def concession(kind: str) -> str:
+    """Return what money that was given without a wager is called, as the event is: “goodwill payment”."""
+    return word("event", {"goodwill": "goodwill.paid", "dispute": "dispute.settled"}.get(kind, kind), language())
+
+
+def bet(row: Mapping[str, Any], key: str) -> str:
+    """Return the bet of a row in words, or what was given without a wager."""
+    is_given = not row[key] and is_concession(row.get("wager", ""))
+    return concession(row["status"]) if is_given else presentation.bet_label(row[key])

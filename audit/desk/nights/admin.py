@@ -35,6 +35,7 @@ from audit.models import NightReport, NightRun, NightState, NightSubscriber
 from audit.presentation import date_time, day_in_full, night_of, officer_name
 from audit.reconciliation import month, sheets, wording
 from audit.reconciliation.pdf import as_pdf
+from audit.reconciliation.presentation import SHEETS
 from audit.reconciliation.runs import NO_CURRENCY
 from audit.reconciliation.versions import SignatureRefused, add_signoff_exception, missing_signoff_exceptions, sign
 
@@ -189,7 +190,7 @@ class NightAdmin(RecordAdmin[NightReport]):
             "may_sign": scope_of(request, Capability.SIGN_NIGHTS).includes(report.casino_id),
             "is_mine": report.reviewed_by_id == request.user.pk,
             "run": run,
-            "csv_tables": sheets.sheet_names(),
+            "csv_tables": SHEETS,
         }
         response = TemplateResponse(request, "admin/audit/night/night.html", context)
         if run is not None:

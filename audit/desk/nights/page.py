@@ -6,6 +6,7 @@ night ─► total of a figure ─► its sessions ─► letter of the bank ─
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -23,7 +24,7 @@ from audit.desk.nights.wagers import WORTH, later, wagers_detail
 from audit.desk.tables.event_sentences import sentence
 from audit.models import LoggedStream, NightReport, NightRun
 from audit.persons.directory import mentioned_in
-from audit.presentation import language
+from audit.presentation import language, local
 from audit.reconciliation import director, runs, wording
 from audit.reconciliation.bank import bank_entries
 from audit.reconciliation.columns import Column, money_columns
@@ -54,6 +55,7 @@ from audit.reconciliation.presentation import (
     comparisons_of,
     load_content,
     total_row,
+    unattributed_note,
     waiting_note,
 )
 from audit.reconciliation.wording import money
@@ -83,6 +85,10 @@ def night_page(report: NightReport, *, with_names: bool = False) -> dict[str, An
     currency = content["currency"]
     ids = _stream_ids(report)
     croupiers: Addresses = {"croupier": lambda row: croupier_address(report.casino_id, row, report.gaming_day)}
+
+    def of_session(row: Mapping[str, Any]) -> str:
+        return _session_address(report, ids[row["stream"]])
+
     return {
         "content": content,
         "made_by": gettext("by schedule") if report.made_by == task_queue.BEAT else report.made_by,
@@ -106,9 +112,16 @@ def night_page(report: NightReport, *, with_names: bool = False) -> dict[str, An
         "letters": _letters(report, content),
         "lines": [_line(report, line, content, ids) for line in LINES.rows(content)],
         "errors": _listed(
-            ERRORS, content, {"seq": lambda row: events_address(ids[row["stream"]], row["seq"]), **croupiers}
+            ERRORS,
+            content,
+            {"table": of_session, "seq": lambda row: events_address(ids[row["stream"]], row["seq"]), **croupiers},
         ),
-        "standing": _listed(STANDING, content, {"wager": lambda row: events_address(ids[row["stream"]], row["seq"])}),
+        "unattributed": unattributed_note(content),
+        "standing": _listed(
+            STANDING,
+            content,
+            {"table": of_session, "wager": lambda row: events_address(ids[row["stream"]], row["seq"])},
+        ),
         "croupiers": croupiers_table(CROUPIERS.rows(content), currency, croupiers),
         "restatement": _listed(
             RESTATEMENT, content, {"events": lambda row: [_reference(each, ids) for each in row["events"]]}
@@ -166,15 +179,27 @@ def _sessions_table(report: NightReport, content: Mapping[str, Any]) -> Table:
     rows = SESSIONS.rows(content)
     columns = SESSIONS.select(SESSIONS.page, content)
     addresses: Addresses = {key: of_figure(key) for key in (*bridge_lines(content), "W_acct")}
-    addresses["stream"] = lambda row: _session_address(report, row["stream_id"])
+    addresses["table"] = lambda row: _session_address(report, row["stream_id"]) if "stream_id" in row else ""
     table = build_table(columns, rows, content["currency"], addresses)
+    opened = _opened_again(report, rows)
     for shown, row in zip(table.rows, rows, strict=True):
         shown.id = f"t-{row['table']}"
-        shown.cells[0].remark = wording.game(row["game"])
+        shown.cells[0].remark = ", ".join(filter(None, (wording.game(row["game"]), opened[row["stream"]])))
     foot: Addresses = {key: _total_address(report, key) for key in ADDITIVE}
-    total = {**total_row(content, "table"), "stream": ""}
-    table.foot = build_table(columns, [total], content["currency"], foot).rows
+    table.foot = build_table(columns, [total_row(content, "table")], content["currency"], foot).rows
     return table
+
+
+def _opened_again(report: NightReport, rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return when each session opened, by its name: "" where its table had no other on that day."""
+    sessions = Counter(row["table"] for row in rows)
+
+    def opened(row: Mapping[str, Any]) -> str:
+        if sessions[row["table"]] == 1 or not row["opened_at"]:
+            return ""
+        return f"{local(datetime.fromisoformat(row['opened_at']), report.casino):%H:%M}"
+
+    return {row["stream"]: opened(row) for row in rows}
 
 
 def _sums_table(content: Mapping[str, Any]) -> Table:
@@ -298,12 +323,16 @@ def figure_page(report: NightReport, figure: str) -> dict[str, Any]:
     """Return the context of the page of a total: its sessions, whose amounts add up to it."""
     content = load_content(report)
     currency = report.currency
-    columns = [*SESSIONS.select(("table", "stream")), *money_columns([figure])]
+    columns = [*SESSIONS.select(("table",)), *money_columns([figure])]
     addresses: Addresses = {
-        "stream": lambda row: _session_address(report, row["stream_id"]),
+        "table": lambda row: _session_address(report, row["stream_id"]),
         figure: lambda row: _session_address(report, row["stream_id"], figure),
     }
-    table = build_table(columns, SESSIONS.rows(content), currency, addresses)
+    rows = SESSIONS.rows(content)
+    table = build_table(columns, rows, currency, addresses)
+    opened = _opened_again(report, rows)
+    for shown, row in zip(table.rows, rows, strict=True):
+        shown.cells[0].remark = opened[row["stream"]]
     total = figures_of(content["total"]).get(figure)
     return {"label": wording.FIGURES[figure], "total": wording.figure(figure, total, currency), "table": table}
 

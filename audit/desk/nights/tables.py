@@ -1,11 +1,15 @@
-"""Tables of the pages of a night: the columns of the presentation, with the links that only the desk knows."""
+"""Tables of the pages of a night: the columns of the presentation, with the links that only the desk knows.
+
+Rows are cards on a phone, as ``audit.desk.cards`` has them. A cell is written with its heading at once: to read
+thousands of them again and add it takes longer than all of them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from functools import cache
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from django.utils.safestring import SafeString, mark_safe
@@ -40,10 +44,14 @@ class Heading:
 
 @dataclass(slots=True)
 class Cell:
-    """One cell. ``links`` replace the text; ``verdict`` colours it; ``remark`` follows it quietly."""
+    """One cell. ``links`` replace the text; ``verdict`` colours it; ``remark`` follows it quietly.
+
+    ``label`` is the heading of its column, on a card; None of the title of a card, the first cell of its row.
+    """
 
     column: Column
     text: str
+    label: str | None = None
     address: str = ""
     links: list[Link] = field(default_factory=list)
     verdict: str = ""
@@ -52,10 +60,12 @@ class Cell:
 
     def html(self, question: str) -> str:
         """Return the cell as it stands in a row; ``question`` is the word for one that a line asks about."""
-        opening, closing = _tags(self.column.kind)
+        opening, closing = _tags(self.column.kind, self.label)
         remark = f' <span class="quiet">{markup(self.remark)}</span>' if self.remark else ""
         asks = f' <span class="verdict-tag question">{question}</span>' if self.is_question else ""
-        return f"{opening}{self._content()}{remark}{asks}{closing}"
+        content = f"{self._content()}{remark}{asks}"
+        none = "" if content or self.label is None else " data-none"
+        return f"{opening}{none}>{content}{closing}"
 
     def _content(self) -> str:
         if self.verdict:
@@ -65,14 +75,16 @@ class Cell:
         return _linked(self.text, self.address)
 
 
-@cache
-def _tags(kind: Kind) -> tuple[str, str]:
-    """Return what a cell of a kind is between."""
+@lru_cache(maxsize=1024)
+def _tags(kind: Kind, label: str | None) -> tuple[str, str]:
+    """Return what a cell of a kind is between, the first without the end of its tag."""
     names = ("number" if kind in RIGHT_ALIGNED else "", "note-cell" if kind == "note" else "")
     css = " ".join(filter(None, names))
-    of_row = ' scope="row"' if kind in ("name", "game") else ""
-    tag = "th" if of_row else "td"
-    return f"<{tag}{of_row}" + (f' class="{css}">' if css else ">"), f"</{tag}>"
+    is_heading = kind in ("name", "game")
+    tag, role = ("th", "rowheader") if is_heading else ("td", "cell")
+    attributes = {"scope": "row" if is_heading else None, "class": css or None, "data-label": label, "role": role}
+    written = "".join(f' {name}="{markup(value)}"' for name, value in attributes.items() if value is not None)
+    return f"<{tag}{written}", f"</{tag}>"
 
 
 def _linked(text: str, address: str) -> str:
@@ -92,7 +104,8 @@ class TableRow:
         attributes = "".join(
             f' {name}="{markup(value)}"' for name, value in (("id", self.id), ("class", self.css)) if value
         )
-        return mark_safe(f"<tr{attributes}>{''.join(cell.html(question) for cell in self.cells)}</tr>")
+        cells = "".join(cell.html(question) for cell in self.cells)
+        return mark_safe(f'<tr role="row"{attributes}>{cells}</tr>')
 
 
 @dataclass(slots=True)
@@ -117,14 +130,18 @@ def build_table(
     addresses: Addresses | None = None,
 ) -> Table:
     """Return rows as a table in the active language."""
+    labelled = [(column, str(column.label) if number else None) for number, column in enumerate(columns)]
     return Table(
         [Heading(column) for column in columns],
-        [TableRow([_cell(column, row, currency, addresses or {}) for column in columns]) for row in rows],
+        [
+            TableRow([_cell(column, label, row, currency, addresses or {}) for column, label in labelled])
+            for row in rows
+        ],
     )
 
 
-def _cell(column: Column, row: Row, currency: str, addresses: Addresses) -> Cell:
-    cell = Cell(column, column.text(row, currency))
+def _cell(column: Column, label: str | None, row: Row, currency: str, addresses: Addresses) -> Cell:
+    cell = Cell(column, column.text(row, currency), label)
     address = addresses[column.key](row) if column.key in addresses else ""
     if isinstance(address, str):
         cell.address = address

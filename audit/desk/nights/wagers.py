@@ -122,12 +122,14 @@ def _printed_theoretical(lines: Sequence[WagerLine], total: int) -> list[int]:
 
 
 def _wager_row(stream_id: int, line: WagerLine, wager: Wager | None, theoretical: int, currency: str) -> dict[str, Any]:
+    seq = wager.placed_by if wager else wording.seq_of_concession(line.wager)
+    is_concession = wording.is_concession(line.wager)
     return {
-        "wager": line.wager,
+        "wager": wording.concession(line.status) if is_concession else line.wager,
         "bet": line.bet,
-        "status": line.status,
-        "placed": f"#{wager.placed_by}" if wager else MISSING,
-        "address": events_address(stream_id, wager.placed_by) if wager else "",
+        "status": "" if is_concession else line.status,
+        "placed": f"#{seq}" if seq else MISSING,
+        "address": events_address(stream_id, seq) if seq else "",
         "stake": line.decided or line.undecided or line.imprisoned,
         "theoretical": theoretical,
         "luck": line.adjudicated.total - theoretical,

@@ -102,4 +102,4 @@ def test_a_cell_is_escaped_wherever_its_text_stands() -> None:
     drawn = table.rows[0].html()
     assert evil not in drawn
     assert drawn.count("&lt;b&gt;&quot;&amp;") == 5
-    assert drawn.startswith('<tr id="&lt;b&gt;&quot;&amp;"><th scope="row">')
+    assert drawn.startswith('<tr role="row" id="&lt;b&gt;&quot;&amp;"><th scope="row" role="rowheader">')
