@@ -15,11 +15,12 @@ import msgspec
 
 from audit.desk.tables.limits import equipment_id
 from audit.persons.directory import NO_NAMES, PLAYER_FIELDS, STAFF_FIELDS, Directory
+from settlement import RULESETS
 from settlement.catalogue import BET_WORDS, Language
 from settlement.catalogue.sentences import amount_in_prose
 from settlement.catalogue.templates import fill
 from settlement.catalogue.words import word
-from settlement.events import Event, ExtensionEvent
+from settlement.events import Event, ExtensionEvent, WagerPlaced
 
 TEMPLATES: Mapping[str, tuple[str, str]] = {
     "session.opened": (
@@ -31,8 +32,8 @@ TEMPLATES: Mapping[str, tuple[str, str]] = {
     "session.closed": ("Session closed, float counted {float}", "Séance close, encaisse comptée {float}"),
     "staff.assigned": ("{person} takes post as {role}", "{person} prend son poste de {role}"),
     "staff.relieved": ("{person} is relieved as {role}", "{person} est relevé de son poste de {role}"),
-    "player.seated": ("Player {player} sits down[ at seat {seat}]", "Le joueur {player} s’assied[ à la place {seat}]"),
-    "player.left": ("Player {player} leaves[ seat {seat}]", "Le joueur {player} quitte la table[ (place {seat})]"),
+    "player.seated": ("{player} sits down[ at seat {seat}]", "{player} s’assied[ à la place {seat}]"),
+    "player.left": ("{player} leaves[ seat {seat}]", "{player} quitte la table[ (place {seat})]"),
     "bank.filled": ("Fill of {amount}, slip {slip}", "Apport de {amount}, bon {slip}"),
     "bank.credited": ("Credit of {amount}, slip {slip}", "Retrait de {amount}, bon {slip}"),
     "buy_in.recorded": ("Buy-in of {amount}[ by {player}] ({means})", "Achat de {amount}[ par {player}] ({means})"),
@@ -168,6 +169,9 @@ OF_AN_INTEGRATOR = (
 )
 """What happened is known to the integrator alone; ``own_content`` shows what was sent."""
 
+UNKNOWN_PLAYER = ("Unknown player", "Joueur inconnu")
+"""Who stakes where the table does not report it."""
+
 AMOUNTS = frozenset({"amount", "float", "stake", "winnings", "stake_returned", "value"})
 ROLES = frozenset({"role", "by", "decided_by", "announced_by"})
 
@@ -182,6 +186,8 @@ def sentence(event: Event, language: Language, currency: str, directory: Directo
         for name, value in msgspec.to_builtins(event.data).items()
         if value not in (None, [])
     }
+    if isinstance(event, WagerPlaced):
+        values.setdefault("player", UNKNOWN_PLAYER[1 if language == "fr" else 0])
     return fill(french if language == "fr" else english, values, language, verbatim=PLAYER_FIELDS | STAFF_FIELDS)
 
 
@@ -216,6 +222,8 @@ def _format(name: str, value: Any, language: Language, currency: str) -> str:
         return amount_in_prose(value, currency, language)
     if name in ("wheel", "dice_set"):
         return equipment_id(str(value))
+    if name == "ruleset" and value in RULESETS:
+        return RULESETS[value].title.in_language(language)
     if name == "faces":
         return " – ".join(str(face) for face in value)
     if name == "bet":

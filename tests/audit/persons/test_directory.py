@@ -130,8 +130,8 @@ NAMES = {PersonId(Family.PLAYER, "p1"): "Élodie Arnaud", PersonId(Family.STAFF,
         (
             "player.seated",
             {"player": "p1"},
-            "Player Élodie Arnaud (p1) sits down",
-            "Le joueur Élodie Arnaud (p1) s’assied",
+            "Élodie Arnaud (p1) sits down",
+            "Élodie Arnaud (p1) s’assied",
         ),
         (
             "wager.placed",

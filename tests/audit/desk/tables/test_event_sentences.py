@@ -32,15 +32,16 @@ def test_every_event_type_has_a_template_of_its_own_fields(kind: str) -> None:
 
 
 def test_what_was_not_sent_is_left_out() -> None:
-    assert sentences("player.left", player="Anna") == ("Player Anna leaves", "Le joueur Anna quitte la table")
+    assert sentences("player.left", player="Anna") == ("Anna leaves", "Anna quitte la table")
     assert sentences("player.left", player="Anna", seat="S1") == (
-        "Player Anna leaves seat S1",
-        "Le joueur Anna quitte la table (place S1)",
+        "Anna leaves seat S1",
+        "Anna quitte la table (place S1)",
     )
     assert sentences("wager.placed", wager="w1", bet="win", stake=1000) == (
-        "Stakes €10 on win — wager w1",
-        "Mise 10 € sur win — mise w1",
+        "Unknown player stakes €10 on win — wager w1",
+        "Joueur inconnu mise 10 € sur win — mise w1",
     )
+    assert sentences("wager.placed", wager="w1", bet="win", stake=1000, player="Anna")[0].startswith("Anna stakes €10")
     assert sentences("throw.voided", announced_by="stickman", flags=[])[0] == "“Coup nul” announced by the stickman"
     assert sentences("dice.offered", seat="S1") == ("Dice offered to seat S1", "Dés proposés à la place S1")
     assert sentences("dice.offered", player="p7") == ("Dice offered (player p7)", "Dés proposés (joueur p7)")
@@ -60,6 +61,21 @@ def test_what_was_not_sent_is_left_out() -> None:
         "Dispute of event 7 settled: €5 paid by the player",
         "Contestation de l’événement 7 réglée : 5 € versés par le joueur",
     )
+
+
+def test_a_session_is_opened_under_a_ruleset_in_words() -> None:
+    opened = {
+        "casino": "c",
+        "gaming_day": "2026-11-19",
+        "game": "roulette",
+        "ruleset": "fr-roulette",
+        "table": "R1",
+        "currency": "EUR",
+        "float": 100,
+    }
+    english, french = sentences("session.opened", observes=["calls"], **opened)
+    assert english.startswith("Session opened at table R1, ruleset French roulette, float €1")
+    assert french.startswith("Séance ouverte à la table R1, règlement Roulette française, encaisse 1 €")
 
 
 def test_a_reason_that_the_contract_names_is_in_words() -> None:
