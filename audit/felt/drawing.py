@@ -20,7 +20,8 @@ STYLES = Path(__file__).resolve().parent.parent / "static" / "audit" / "felt.css
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """A stake at one spot. A wager that travels has a chip at each spot; ``key`` identifies the chip."""
+    """A stake at one spot, with what is left of it. A wager that travels, or of which something is taken back, has a
+    chip for each spot and amount; ``key`` identifies the chip."""
 
     key: str
     wager: Wager
@@ -29,12 +30,12 @@ class Chip:
 
 @dataclass(frozen=True, slots=True)
 class Chips:
-    """The chips of a playback, by wager and spot, and which of them each stake of its frames is.
+    """The chips of a playback, by wager, spot and what is left, and which of them each stake of its frames is.
 
     A stake that does not change is the same object in frame after frame: ``of_stakes`` goes by its ``id``.
     """
 
-    at: dict[tuple[str, Spot], Chip]
+    at: dict[tuple[str, Spot, int], Chip]
     of_stakes: dict[int, Chip]
 
 
@@ -43,6 +44,7 @@ def chips_of(playback: Playback) -> Chips:
     felt = felt_of(playback.ruleset)
     chips = Chips({}, {})
     last_at: dict[Spot, int] = {}
+    places: dict[tuple[str, Spot], Spot] = {}
     for frame in playback.frames if felt is not None else ():
         for stake in frame.stakes.values():
             if id(stake) in chips.of_stakes or stake.state == "off":
@@ -50,10 +52,14 @@ def chips_of(playback: Playback) -> Chips:
             spot = felt.spot(stake) if felt is not None else None
             if spot is None:
                 continue
-            if (stake.wager.id, spot) not in chips.at:
-                index = last_at[spot] = last_at.get(spot, -1) + 1
-                chips.at[stake.wager.id, spot] = Chip(f"c{len(chips.at)}", stake.wager, _fanned_out(spot, index))
-            chips.of_stakes[id(stake)] = chips.at[stake.wager.id, spot]
+            wager = stake.wager
+            if (wager.id, spot, wager.standing) not in chips.at:
+                if (wager.id, spot) not in places:
+                    index = last_at[spot] = last_at.get(spot, -1) + 1
+                    places[wager.id, spot] = _fanned_out(spot, index)
+                chip = Chip(f"c{len(chips.at)}", wager, places[wager.id, spot])
+                chips.at[wager.id, spot, wager.standing] = chip
+            chips.of_stakes[id(stake)] = chips.at[wager.id, spot, wager.standing]
     return chips
 
 

@@ -44,12 +44,14 @@ log = structlog.get_logger(__name__)
 class Stake:
     """A wager in a frame. Amounts are in minor units.
 
-    ``state`` is ``on``, ``jail`` (in prison), ``won`` (to be paid), ``paid``, ``lost`` or ``off`` (off the table).
+    ``state`` is ``on``, ``jail`` (in prison), ``won`` (to be paid, or not paid at all), ``paid``, ``lost`` or ``off``
+    (off the table). ``is_collected`` if it is lost and no longer lies on the felt.
     """
 
     wager: Wager
     state: str
     number: int | None  # that it is placed on; for odds, that of the wager they belong to
+    is_collected: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,9 +185,11 @@ def playback_of_events(state: State, events: Sequence[Event]) -> Playback:
 def _stake(table: Table, wager: Wager, before: Stake | None) -> Stake:
     """Return a wager as it is now: ``before`` itself if nothing has changed, else a copy."""
     state, number = _state(table, wager), _number_of(table, wager)
-    if before is not None and (before.state, before.number, before.wager) == (state, number, wager):
+    is_collected = state == "lost" and wager.id not in table.swept
+    now = (state, number, is_collected, wager)
+    if before is not None and (before.state, before.number, before.is_collected, before.wager) == now:
         return before
-    return Stake(copy(wager), state, number)
+    return Stake(copy(wager), state, number, is_collected)
 
 
 def _is_done(table: Table, wager_id: str) -> bool:
@@ -206,7 +210,9 @@ def _state(table: Table, wager: Wager) -> str:
         case "void" | "withdrawn":
             return "off"
         case _:
-            return "won" if wager.id in table.due else "paid"
+            # One that was never paid is no longer due once that is a finding; a released one was perhaps just lifted.
+            is_unpaid = wager.winnings_due + wager.stake_due > 0 and not wager.paid_by and wager.status != "released"
+            return "won" if wager.id in table.due or is_unpaid else "paid"
 
 
 def _number_of(table: Table, wager: Wager) -> int | None:

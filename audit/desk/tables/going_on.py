@@ -47,7 +47,8 @@ NEAR = 40
 SILENCE = timedelta(minutes=5)
 """How long nothing happens before the page says so."""
 
-ON_THE_FELT = ("on", "jail", "won")
+ON_THE_FELT = ("on", "jail", "won", "lost")
+"""The states of stakes that lie on the felt; a lost one does until it is collected."""
 
 CHIEF = "chef_de_table"
 
@@ -165,7 +166,7 @@ def _sees(session: Session | None, family: str) -> bool:
 def _staked(frame: Frame) -> Counter[str]:
     staked: Counter[str] = Counter()
     for stake in frame.stakes.values():
-        if stake.state in ON_THE_FELT:
+        if stake.state in ON_THE_FELT and not stake.is_collected:
             staked[stake.wager.player or ""] += stake.wager.standing
     return staked
 

@@ -74,7 +74,9 @@ def test_each_frame_shows_the_state_that_a_fold_from_the_beginning_leaves(tenant
             assert frame.point == point
             shown = {key: stake for key, stake in frame.stakes.items() if stake.state in ("on", "jail")}
             assert {key: stake.wager.status for key, stake in shown.items()} == live
-            assert {key for key, stake in frame.stakes.items() if stake.state == "won"} == due
+            won = {key: stake.wager.paid_by for key, stake in frame.stakes.items() if stake.state == "won"}
+            assert due <= won.keys()
+            assert not any(won[key] for key in won.keys() - due), "what was never paid is not shown as paid"
         at = chance.choice(seqs)
         answer = table_at(stream.pk, at)
         assert answer is not None
@@ -138,8 +140,10 @@ SHOWN = [
 ]  # fmt: skip
 
 
-def recorded(tenant: Tenant, ruleset: str, *rest: tuple[str, dict[str, Any]]) -> LoggedStream:
-    first = tenant.opener(ruleset, ruleset=ruleset, game=RULESETS[ruleset].game, observes=[])
+def recorded(
+    tenant: Tenant, ruleset: str, *rest: tuple[str, dict[str, Any]], observes: Iterable[str] = ()
+) -> LoggedStream:
+    first = tenant.opener(ruleset, ruleset=ruleset, game=RULESETS[ruleset].game, observes=list(observes))
     events = [{**first, "seq": seq, "type": kind, "data": data} for seq, (kind, data) in enumerate(rest, start=2)]
     assert tenant.post(ruleset, [first, *events]).status_code == 201
     return tenant.stream(ruleset)
@@ -162,6 +166,29 @@ def test_the_dice_of_the_last_throw_are_drawn_even_if_they_cannot_be(
     (svg,) = (draw(playback, index, language="en") for index in range(len(playback.frames)))
     assert f'data-role="outcome" x="1056" y="252">{total}</text>' in svg
     assert re.findall(r'data-die="1" data-face="(\d)" data-on=""', svg) == [str(faces[1])]
+
+
+def test_a_chip_says_what_is_left_of_its_stake_and_lies_there_until_it_is_collected_or_paid(tenant: Tenant) -> None:
+    stream = recorded(
+        tenant,
+        "fr-roulette",
+        ("wager.placed", {"wager": "w1", "bet": "pair", "stake": 1200, "player": "p1"}),
+        ("wager.placed", {"wager": "w2", "bet": "impair", "stake": 500, "player": "p2"}),
+        ("wager.withdrawn", {"wager": "w1", "amount": 800}),
+        ("ball.settled", {"pocket": "18"}),
+        ("stakes.collected", {"wagers": ["w2"]}),
+        ("ball.settled", {"pocket": "17"}),
+        observes=["wagers", "payouts", "collections"],
+    )
+    playback = playback_of(stream.pk, 1, 7)
+    chips = chips_of(playback)
+    shown = {chip.key: (chip.wager.id, chip.wager.standing, chip.spot) for chip in chips.at.values()}
+    amounts = [{shown[key][:2] for key in states_at(playback, chips, index)} for index in (2, 3)]
+    assert amounts == [{("w1", 1200), ("w2", 500)}, {("w1", 400), ("w2", 500)}]
+    assert len({spot for wager, _amount, spot in shown.values() if wager == "w1"}) == 1, "the chip stays where it is"
+    lost = [frame.stakes["w2"] for frame in playback.frames[4:6]]
+    assert [(stake.state, stake.is_collected) for stake in lost] == [("lost", False), ("lost", True)]
+    assert [frame.stakes["w1"].state for frame in playback.frames[4:]] == ["won"] * 3, "nobody ever paid it"
 
 
 def test_a_players_name_cannot_inject_markup_into_the_drawing(tenant: Tenant) -> None:
