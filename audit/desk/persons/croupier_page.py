@@ -281,14 +281,14 @@ def _everybody(assessed: Mapping[str, Assessment]) -> int:
 
 
 def _scale(assessed: Mapping[str, Assessment], shown: list[str]) -> SafeString:
-    """Return the scale under the intervals, in errors in 1,000 payouts."""
+    """Return the scale under the intervals, in wrong payouts of 1,000."""
     everybody = _everybody(assessed)
     together = _("everybody %(rate)s") % {"rate": per_thousand(everybody)}
 
     def tick(millionths: int) -> str:
         return number_format(Decimal(millionths) / 1000, 1 if millionths % 1000 else 0)
 
-    title = _("Errors in 1,000 payouts")
+    title = _("Wrong payouts in 1,000")
     most = _most(assessed, shown)
     return mark_safe(  # our own drawing, its texts escaped
         draw_scale_of_ranges(

@@ -27,14 +27,14 @@ def croupier_pdf(casino: Casino, first: date, context: Mapping[str, Any]) -> byt
     between = _("between %(low)s and %(high)s") % own if own else ""
     colleagues = _("colleagues %(others)s") % own if own and own["others"] else ""
     tiles = [
-        Tile(_("Errors in 1,000 payouts"), rate, "; ".join(filter(None, (between, colleagues)))),
+        Tile(_("Wrong payouts in 1,000"), rate, "; ".join(filter(None, (between, colleagues)))),
         *_sums(context, _("Paid too much"), _("Kept from players")),
         _open(context["found"]),
     ]
     parts = [
         Part(
             _("Against colleagues"),
-            [_("Croupier"), _("Errors in 1,000 payouts"), _("95% interval"), ""],
+            [_("Croupier"), _("Wrong payouts in 1,000"), _("95% interval"), ""],
             [
                 [row["name_on_paper"], row["rate"], row["interval"], _("question") if row["noteworthy"] else ""]
                 for row in context["colleagues"]
@@ -46,7 +46,7 @@ def croupier_pdf(casino: Casino, first: date, context: Mapping[str, Any]) -> byt
         ),
         Part(
             _("Tables dealt"),
-            [_("Table"), _("Game"), _("On duty"), _("Coups"), _("Errors")],
+            [_("Table"), _("Game"), _("On duty"), _("Coups"), _("Wrong payouts")],
             [[each[key] for key in ("table", "game", "hours", "coups", "errors")] for each in context["tables"]],
             rights=(2, 3, 4),
             wide=(1,),

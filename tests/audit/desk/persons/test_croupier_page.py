@@ -160,6 +160,8 @@ def test_the_tables_dealt_have_the_hours_and_coups_of_the_nights_reports(night: 
     code = night.finding.croupier
     shown = client_of(hired(night.tenant, Role.OFFICER, "reader")).get(address(night, code)).content.decode()
     section = shown[shown.index('id="dealt"') :]
+    assert "Wrong payouts</th>" in section, "a payout that is missing is a finding, and none of these"
+    assert "Wrong payouts in 1,000" in shown
     section = section[: section.index("</section>")]
     rows = dealt_in(night, code)
     assert rows

@@ -125,8 +125,8 @@ def test_a_file_is_checked_and_then_read_into_a_kept_casino_alone(kept: Kept) ->
 
 
 def test_an_erased_name_leaves_the_id(kept: Kept) -> None:
-    asked = kept.client.get(f"{LIST}{kept.there.pk}/delete/").content.decode()
-    assert '<button class="btn danger" type="submit">' in asked, "what cannot be undone does not look like a save"
+    form = kept.client.get(f"{LIST}{kept.there.pk}/delete/").content.decode()
+    assert '<button class="btn danger" type="submit">' in form, "what cannot be undone does not look like a save"
     kept.client.post(f"{LIST}{kept.there.pk}/delete/", {"reason": "asked for it"})
     assert not Person.objects.filter(pk=kept.there.pk).exists()
     assert "Simon" not in str(kept.entries(kept.kept))
