@@ -6,6 +6,7 @@ Where something simulated was loaded it stands before the overview, until the of
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from django.contrib import admin
@@ -21,7 +22,7 @@ from audit.access.capabilities import Capability
 from audit.casework.priority import by_urgency
 from audit.desk.findings.queues import HEADS, OPEN
 from audit.desk.first_run.steps import first_steps
-from audit.desk.overview.waits import losses, sums_of
+from audit.desk.overview.waits import Loss, losses, sums_of
 from audit.desk.scoped_admin import demands, in_record, scope_of
 from audit.event_store import read
 from audit.models import Finding, LoggedStream, NightReport, NightState
@@ -58,7 +59,7 @@ def first_run_view(request: HttpRequest) -> HttpResponse:
         "title": _("First run"),
         "progress": progress,
         "steps": first_steps(request) if progress is None else [],
-        "losses": losses(sums_of(open_incidents), write=money_in_prose),
+        "losses": by_side(losses(sums_of(open_incidents), write=money_in_prose)),
         "to_sign": to_sign,
         "half_way": half_way,
         "half_way_title": finding_title(half_way.rule) if half_way is not None else "",
@@ -100,8 +101,16 @@ def _progress(request: HttpRequest) -> dict[str, Any] | None:
         "%(loaded)s of %(planned)s nights loaded, %(reconciled)s reconciled.",
         found.planned,
     )
-    state = "done" if plan.is_done else "running"
+    state = "done" if plan.is_done else "reconciling" if found.loaded >= found.planned else "running"
     return {"state": state, "total": found.planned, "done": found.reconciled, "text": text % numbers}
+
+
+def by_side(losses: Iterable[Loss]) -> list[dict[str, str]]:
+    """Return what each side has lost, the amounts of all currencies together: players first."""
+    sides: dict[str, list[str]] = {"player": [], "bank": []}
+    for loss in losses:
+        sides[loss.side].append(loss.amount)
+    return [{"side": side, "amount": " + ".join(amounts)} for side, amounts in sides.items() if amounts]
 
 
 def _curl(request: HttpRequest) -> str:

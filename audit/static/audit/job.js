@@ -21,7 +21,7 @@
     }
     bar.max = status.total || 1;
     bar.value = status.done;
-    status.phases.forEach((phase, index) => {
+    (status.phases ?? []).forEach((phase, index) => {
       const line = job.querySelectorAll(".phases li")[index];
       if (!line) return;
       line.className = phase.state;

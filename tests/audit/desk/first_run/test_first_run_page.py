@@ -14,7 +14,10 @@ import pytest
 from django.test import Client
 
 from audit.adjudication.replay import advance
+from audit.desk.first_run.page import by_side
+from audit.desk.overview.waits import Loss
 from audit.models import Role
+from audit.simulation import first_run
 from audit.simulation.first_run import Plan, plan
 from tests.audit.casework.test_actions import hired
 from tests.audit.tables import Tenant, dice_changed_in_mid_series
@@ -84,6 +87,22 @@ def test_what_is_loaded_no_longer_loads() -> None:
     page = page_of(client)
     assert "The month is loaded" in page
     assert says not in page
+
+
+def test_what_is_loaded_and_not_yet_reconciled_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    tenant = Tenant("deauville")
+    Plan(date(2026, 11, 21), 9, 30).keep()
+    monkeypatch.setattr(first_run, "progress", lambda plan, scope: first_run.Progress(7, 7, 6))
+    page = page_of(desk_of(tenant))
+    assert "The month is being reconciled" in page
+    assert "the rest loads in the background" not in page
+    assert "7 of 7 nights loaded, 6 reconciled." in page
+    assert 'data-state="reconciling"' in page, "the page asks on"
+
+
+def test_what_is_owed_in_several_currencies_is_one_sentence_for_each_side() -> None:
+    lost = [Loss(side, amount, 1, "") for side, amount in (("player", "CA$1"), ("bank", "€2"), ("player", "€8"))]
+    assert by_side(lost) == [{"side": "player", "amount": "CA$1 + €8"}, {"side": "bank", "amount": "€2"}]
 
 
 def test_the_command_that_it_shows_stores_an_event() -> None:
