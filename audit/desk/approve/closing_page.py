@@ -84,6 +84,7 @@ def closing_view(request: HttpRequest, pk: int) -> HttpResponse:
         "before": list(_before(finding, shown, casework)),
         "then": list(_then(finding)),
         "closed": parts.state_pie(Case(state=State.CLOSED)),
+        "has_consequences": bool(shown["consequences"]),
         "evidence": _evidence(shown),
     }
     return TemplateResponse(request, "admin/audit/approve/closing.html", context)

@@ -157,6 +157,7 @@ def test_the_page_of_a_closing_says_what_is_proposed_by_whom_and_why_and_on_whic
         "the password is in the box of the decision, however fresh the last is"
     )
     assert "The finding still stands, as the record is read now" in shown
+    assert "<small>It is closed.</small>" in shown, "nothing follows from it"
 
 
 def test_the_page_of_a_closing_is_for_who_may_decide_and_leads_others_to_the_finding() -> None:
