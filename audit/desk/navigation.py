@@ -158,7 +158,7 @@ PAGES: tuple[tuple[str | Promise, tuple[Page, ...]], ...] = (
         _("The record"),
         (
             Page(
-                _("Record and proofs"), "record", "record_state", needs=SEE,
+                _("Record and proofs"), "record", "record_state", needs=SEE, covers=("record_proof",),
                 children=(
                     Page(
                         _("Verifications"), "", "audit_job_changelist", query=f"?{VERIFICATIONS}",
@@ -219,6 +219,7 @@ def _links(request: HttpRequest, pages: Iterable[Page], current: str, counts: Ma
         link = Link(page.title, page.icon, address, is_current, count, is_late, page.is_tab, page.short)
         if page.name.startswith("audit_nightreport") and is_current:
             children = tuple(_month(request, current))
+            link = replace(link, is_current=not any(child.is_current for child in children))
         yield replace(link, children=children if is_open else ())
 
 

@@ -106,6 +106,7 @@ def test_a_page_is_marked_in_its_section_and_settings_open_within_theirs() -> No
     client.force_login(chief, backend="django.contrib.auth.backends.ModelBackend")
     assert current(client, "/admin/") == ["Overview"]
     assert current(client, "/admin/audit/finding/groups/") == ["Findings"]
+    assert current(client, reverse("admin:record_proof")) == ["Record and proofs"]
     assert current(client, reverse("admin:audit_job_changelist")) == ["Exports"]
     assert current(client, reverse("admin:audit_failedrun_changelist")) == ["Failed runs"]
     assert current(client, reverse("admin:audit_deadline_changelist")) == ["Deadlines"]
