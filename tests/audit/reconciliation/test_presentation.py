@@ -29,6 +29,7 @@ from audit.reconciliation.presentation import (
     boxes,
     comparisons_of,
     load_content,
+    unattributed_note,
 )
 from audit.reconciliation.sheets import report_sheets
 from tests.audit.reconciliation.test_content import eventful_night
@@ -156,6 +157,33 @@ def test_page_and_paper_say_the_same(report: NightReport, section: Section, key:
     assert len(shared) >= 5
     for one, other in zip(printed, on_page, strict=True):
         assert {heading: one[heading] for heading in shared} == {heading: other[heading] for heading in shared}
+
+
+@pytest.mark.parametrize(
+    "language, given, nobody, note",
+    [
+        ("en", "goodwill payment", "not reported", "1 error has no croupier: goodwill, or nobody reported."),
+        (
+            "fr",
+            "geste commercial",
+            "non transmis",
+            "1 erreur sans croupier : geste commercial, ou aucun croupier signalé.",
+        ),
+    ],
+)
+def test_money_given_without_a_wager_is_named_and_an_error_without_a_croupier_is_counted(
+    report: NightReport, language: Any, given: str, nobody: str, note: str
+) -> None:
+    goodwill = {"wager": "#1005", "bet": "", "status": "goodwill", "croupier": "", "seq": 1005, "amount": -200}
+    content = load_content(report)
+    row = {**content["errors"][0], **goodwill}
+    content["errors"] = [{**content["errors"][0], "croupier": "dealer"}, row]
+    with translation.override(language):
+        cells = {column.key: column.text(row, "EUR") for column in ERRORS.select(ERRORS.page)}
+        assert (cells["wager"], cells["bet"], cells["croupier"]) == ("", given, nobody)
+        assert cells["table"] == row["table"], "and no name of a session"
+        assert unattributed_note(content).replace("\N{NO-BREAK SPACE}", " ") == note
+        assert [column.value(row, "EUR") for column in ERRORS.columns if column.key == "wager"] == ["#1005"]
 
 
 def test_the_figures_of_the_night_are_the_same_on_page_and_paper(report: NightReport) -> None:

@@ -348,6 +348,21 @@ def test_a_session_has_the_form_of_its_night_and_no_amount_is_a_link(report: Nig
             assert 'data-label="' in content, "its rows are cards on a phone"
 
 
+def test_on_a_phone_a_row_of_money_is_a_card_that_names_each_amount_and_no_session_has_its_id(
+    report: NightReport, casino: Casino
+) -> None:
+    shown = officer(casino, "ana").get(at(report), headers={"accept-language": "en"}).content.decode()
+    bridge = shown.split('<div id="sessions">')[1].split("</section>")[0]
+    assert '<table class="wide cards money" role="table">' in bridge
+    assert re.search(r'<td class="number" data-label="Payout errors" role="cell"><a ', bridge)
+    roulette = next(row for row in report.parsed_content()["sessions"] if row["table"] == "R1")
+    address = at(report, "session", roulette["stream_id"])
+    assert f'<th scope="row" role="rowheader"><a href="{address}">R1</a>' in bridge
+    for row in report.parsed_content()["sessions"]:
+        assert f">{row['stream']}<" not in shown
+    assert ">By table</a>" in shown.split("<dt>CSV</dt>")[1].split("</dd>")[0], "a file has the title of its section"
+
+
 def test_signing_takes_the_right_and_a_post(report: NightReport, casino: Casino) -> None:
     reader = officer(casino, "eve", signs=False)
     assert reader.get(at(report)).status_code == 200
@@ -599,6 +614,8 @@ def test_the_nights_before_and_after_are_one_click_away(report: NightReport, cas
 def test_a_month_shows_each_night_and_each_table_and_what_waits(report: NightReport, casino: Casino) -> None:
     address = reverse("admin:audit_nightreport_month", args=(casino.pk, 2026, 11, "EUR"))
     page = officer(casino, "ada").get(address, headers={"accept-language": "en"})
+    marked = re.findall(r'<a class="(n|n sub)" href="[^"]*" aria-current="page">', page.content.decode())
+    assert marked == ["n sub"], "the month, and not the nights that it stands under"
     days = [day for day in page.context["calendar"] if "number" in day]
     assert len(days) == 30
     (night,) = (day for day in days if "address" in day)
