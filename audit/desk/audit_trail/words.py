@@ -259,6 +259,7 @@ IDENTIFIES = ("named", "officer", "prefix")
 NAMES: Mapping[str, Promise] = MappingProxyType(
     {
         "named": _("named"),
+        "person.named": _("person"),
         "officer": _("officer"),
         "officers": _("officers"),
         "role": _("role"),

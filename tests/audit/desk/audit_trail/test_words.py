@@ -35,6 +35,12 @@ def test_every_action_that_the_code_can_write_has_words() -> None:
     assert sorted(words.ACTIONS.keys() - types - FROM_EARLIER_VERSIONS) == [], "nothing writes them any more"
 
 
+def test_whom_an_entry_is_about_is_called_a_person() -> None:
+    with translation.override("fr"):
+        assert words.name("person.changed", "named") == "personne"
+        assert words.name("casino.changed", "named") != "personne"
+
+
 def test_every_name_of_data_that_the_code_can_write_has_words() -> None:
     _types, names = written()
     of_settings = {*casino_settings._OF_CASINO, *casino_settings._OF_TABLE, *AUDITED_PARAMS}
