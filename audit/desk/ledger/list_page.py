@@ -46,7 +46,7 @@ GROUPS: Sequence[tuple[str | Promise, tuple[str, ...]]] = (
     (gettext_lazy("Croupiers’ errors"), ("payout-lean", "payout-rate")),
     (gettext_lazy("Players’ luck"), ("player-luck", "pair-luck", "late-luck")),
 )  # fmt: skip
-"""The kinds of processes, together as the page adds up their levels; each group is of one half, those of things first."""
+"""The kinds of processes, as the page adds up their levels; each group is of one half, those of things first."""
 
 
 def casino_context(casino: Casino, about: str, names: Names) -> dict[str, Any] | None:

@@ -8,6 +8,7 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -239,7 +240,7 @@ def test_every_kind_of_process_is_in_one_group_and_in_one_half() -> None:
     assert {kind.half for kind in KINDS.values()} == set(list_page.HALVES)
     halves = [{KINDS[kind].half for kind in kinds} for _name, kinds in list_page.GROUPS]
     assert all(len(half) == 1 for half in halves), "a group adds up levels of one half of the budget alone"
-    changes = sum(one != other for one, other in zip(halves, halves[1:], strict=False))
+    changes = sum(one != other for one, other in pairwise(halves))
     assert changes == 1, "the groups of a half stand together"
 
 
