@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from django.db.models import Count, OuterRef, Subquery
@@ -234,7 +234,9 @@ class Row:
 
     @property
     def without_money(self) -> str:
-        """Return what an incident without an amount is about; "" for a question of a night."""
+        """Return what an incident without an amount is about; "" for a question of a night, and what was put right."""
+        if self.finding.difference == 0:
+            return ""
         rule = self.finding.rule
         if rule in INCOMPLETE:
             return gettext("record incomplete")
@@ -338,6 +340,8 @@ def _lines(rows: Sequence[Finding], folded: Mapping[int, FoldedPattern], *, fold
     lines = []
     for finding in rows:
         pattern, stake = patterns.get(finding.pk), stake_of(finding, _player(finding), money)
+        if finding.difference == 0:
+            stake = replace(stake, amount="")  # put right: words, for of nothing there is no amount
         below = Folded()
         if pattern is not None:
             below = Folded(pattern.members[1:], pattern.amounts.count - 1)

@@ -98,6 +98,16 @@ def test_of_many_consequences_the_first_have_a_line_and_the_others_are_counted()
 
 
 @pytest.mark.superuser
+def test_what_was_put_right_has_no_amount() -> None:
+    desk = Desk()
+    finding = found(desk, "major", rule="payout-overpaid", euros=0)
+    row = rows_of(desk, queue="open", o="2")[finding.pk]
+    assert (row.stake.amount, row.stake.words, row.without_money) == ("", "put right", "")
+    page = client_of(desk.first).get(LIST, {"queue": "open"}, headers={"accept-language": "en"}).content.decode()
+    assert "€0.00" not in page
+
+
+@pytest.mark.superuser
 def test_below_a_queue_stands_how_many_incidents_it_has_and_below_a_list_how_many_findings() -> None:
     desk = Desk()
     cause = found(desk, "major", euros=50)
