@@ -18,6 +18,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext_lazy
 
 from audit.access.capabilities import Capability
 from audit.adjudication.equipment import equipment_of
@@ -68,6 +69,7 @@ class RulesetFilter(admin.SimpleListFilter):
 @admin.register(LoggedStream)
 class StreamAdmin(RecordAdmin[LoggedStream]):
     listed_as = _("Tables")
+    counted = ngettext_lazy("%(number)d session or count", "%(number)d sessions and counts", "number")
     when_empty = _("No table has sent anything yet. A session is listed here with its first event.")
     list_display = ("of_table", "game_played", "night", "casino", "opened", "findings_count", "stream_name")
     list_filter = (TableFilter, RulesetFilter)

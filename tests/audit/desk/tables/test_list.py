@@ -26,6 +26,7 @@ def test_a_row_names_the_table_the_game_and_the_night_and_a_count_is_called_so()
     assert {"T1", "Count", "Craps, France", "Thu 19 Nov"} <= set(cells)
     assert "—" not in "".join(cells)
     assert "First received" in page
+    assert "2 sessions and counts" in page
     found = desk.get(LIST, {"q": "t1"}).content.decode()
     assert found.count('<tr role="row">') == 2, "the head and one session"
     assert "1 result" in found
@@ -33,6 +34,7 @@ def test_a_row_names_the_table_the_game_and_the_night_and_a_count_is_called_so()
     assert "result" not in re.sub("<[^>]+>", "", page), "of what nobody searched for the foot says how many"
     french = desk.get(LIST, headers={"accept-language": "fr"}).content.decode()
     assert "Comptée" in french
+    assert "2 séances et comptées" in french
     assert '<input type="submit" value="Rechercher">' in french
 
 
