@@ -63,6 +63,7 @@ _.list_filter, _.list_per_page, _.list_select_related, _.readonly_fields, _.sear
     _.show_facets,
     _.has_output,
     _.get_readonly_fields,
+    _.get_fields,
     _.has_add_permission,
     _.has_change_permission,
 )
