@@ -80,7 +80,7 @@ def draw_stairs(
         parts += [
             f'<rect class="beyond" x="{LEFT}" y="{TOP}" width="{RIGHT - LEFT}" height="{n(y(due[0]) - TOP)}"/>',
             line("due", LEFT, y(due[0]), RIGHT, y(due[0])),
-            text(LEFT + 4, y(due[0]) - 6, due[1], anchor="start"),
+            text(RIGHT - 4, y(due[0]) - 6, due[1], anchor="end"),
         ]
     path, before = [f"M{n(x(0))} {n(y(0))}"], 0
     dots = []

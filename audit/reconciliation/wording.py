@@ -159,8 +159,8 @@ NOTES: Mapping[str, Any] = {
     "stranger": _("counted for %(session)s, which is not a session of this night"),
     "opened_late": _("counted too late for %(session)s of %(gaming_day)s: no report for that day includes it"),
     "paid_wrong": ngettext_lazy(
-        "%(errors)d wager: %(for_house)s kept from players, %(for_players)s overpaid",
-        "%(errors)d wagers: %(for_house)s kept from players, %(for_players)s overpaid",
+        "%(errors)d error: %(for_house)s kept from players, %(for_players)s overpaid",
+        "%(errors)d errors: %(for_house)s kept from players, %(for_players)s overpaid",
         "errors",
     ),
     "stands": ngettext_lazy("%(stakes)d stake remains", "%(stakes)d stakes remain", "stakes"),
@@ -251,7 +251,7 @@ def share(millionths: int | None, digits: int = 2) -> str:
 
 def per_thousand(millionths: int) -> str:
     """Return a rate in millionths as so many in a thousand, to the tenth: “6.4”, « 6,4 »."""
-    return number_format(Decimal(millionths) / 1000, 1)
+    return number_format(round(Decimal(millionths) / 1000, 1), 1)  # Django cuts off
 
 
 def probability(millionths: int | None) -> str:

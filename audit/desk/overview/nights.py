@@ -270,5 +270,5 @@ def _row(named: SafeString, counts: Counter[int], most: int, assessed: Assessmen
     rate = gettext("not counted")
     if assessed is not None:
         per_thousand = assessed.rate.rate * 1000
-        rate = number_format(float(per_thousand), decimal_pos=1)
+        rate = number_format(round(float(per_thousand), 1), decimal_pos=1)
     return Row(named, cells, rate, assessed is not None and assessed.noteworthy)

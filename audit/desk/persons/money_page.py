@@ -97,6 +97,7 @@ def _of_currency(casino: Casino, day: Day, player: str, thresholds: Thresholds, 
         "cashed_count": sum(each.direction == "out" for each in exchanges),
         "result": stayed_with(own.play.recorded, currency),
         "chips_left": money_in_prose(own.chips_left, currency) if own.chips_left > 0 else "",
+        "tips": money_in_prose(own.play.tips, currency) if own.play.tips else "",
         "stairs": _stairs(casino, exchanges, threshold, currency),
         "exchanges": [
             {

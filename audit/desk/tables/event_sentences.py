@@ -223,7 +223,8 @@ def _format(name: str, value: Any, language: Language, currency: str) -> str:
     if name in ("wheel", "dice_set"):
         return equipment_id(str(value))
     if name == "ruleset" and value in RULESETS:
-        return RULESETS[value].title.in_language(language)
+        title = RULESETS[value].title.in_language(language)
+        return title[:1].lower() + title[1:] if language == "fr" else title
     if name == "faces":
         return " – ".join(str(face) for face in value)
     if name == "bet":

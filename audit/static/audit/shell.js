@@ -6,7 +6,9 @@ for (const select of document.querySelectorAll("select[data-sends]")) {
 }
 
 // The open tab of a row that scrolls is in sight.
-for (const tab of document.querySelectorAll(".views [aria-current]")) tab.parentElement.scrollLeft = tab.offsetLeft - tab.parentElement.offsetLeft - 24;
+const showTab = (row) => { const tab = row.querySelector("[aria-current]"); if (tab) row.scrollLeft = tab.offsetLeft - row.offsetLeft - 24; };
+const turned = new ResizeObserver((rows) => { for (const { target } of rows) showTab(target); });
+for (const row of document.querySelectorAll(".views")) { showTab(row); turned.observe(row); }
 
 // So is the open page in the navigation, where that scrolls.
 for (const link of document.querySelectorAll("#menu nav [aria-current]")) link.scrollIntoView({ block: "nearest" });

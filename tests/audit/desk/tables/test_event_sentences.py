@@ -75,7 +75,7 @@ def test_a_session_is_opened_under_a_ruleset_in_words() -> None:
     }
     english, french = sentences("session.opened", observes=["calls"], **opened)
     assert english.startswith("Session opened at table R1, ruleset French roulette, float €1")
-    assert french.startswith("Séance ouverte à la table R1, règlement Roulette française, encaisse 1 €")
+    assert french.startswith("Séance ouverte à la table R1, règlement roulette française, encaisse 1 €")
 
 
 def test_a_reason_that_the_contract_names_is_in_words() -> None:
