@@ -84,5 +84,5 @@ def test_a_message_and_a_remedy_write_amounts_as_they_are_told() -> None:
 def test_the_first_steps_say_in_a_sentence_what_is_owed(desk: Desk) -> None:
     found(desk, "critical", rule="payout-missing", euros=864, owed=OWED, player="p0412")
     shown = client_of(desk.first).get("/admin/first-run/", headers={"accept-language": "en"})
-    losses = [(each.side, each.amount) for each in shown.context["losses"]]
+    losses = [(each["side"], each["amount"]) for each in shown.context["losses"]]
     assert ("player", "€864") in losses

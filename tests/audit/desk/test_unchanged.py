@@ -447,7 +447,7 @@ def test_a_request_that_asked_within_a_transaction_sees_what_was_changed_before_
 
 @pytest.mark.parametrize(
     "tables",
-    [(), ("audit_person",), ("audit_finding", "audit_person"), ("audit_change",), ("audit_officer_casinos",)],
+    [(), ("audit_person",), ("audit_finding", "audit_person"), ("audit_change",), ("audit_officer_user_permissions",)],
 )
 def test_what_is_not_noted_is_not_kept(tables: tuple[str, ...]) -> None:
     question = Question(list, *tables)
