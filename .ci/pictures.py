@@ -10,16 +10,21 @@ with the documents: ``OUT=FOLDER`` says where they go.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
+import urllib.request
 from base64 import b32decode
 from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from itertools import product
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 from urllib.parse import urlencode, urljoin, urlsplit
 
 from django_otp.oath import totp
@@ -70,6 +75,64 @@ def _webhook(page: Page) -> str:
     return linked(f"{DESK}/webhook/", FIRST_ROW)(page)
 
 
+def _wait_for_correction(stack: Stack) -> None:
+    """Let a table send a spin that was read wrongly and is corrected after it was paid: that waits for two officers."""
+    night = datetime.now(UTC).replace(hour=20, minute=0, second=0, microsecond=0) - timedelta(days=1)
+    stream = f"deauville.R1.{night:%Y-%m-%d}.9"
+    opened = {
+        "casino": "deauville",
+        "table": "R1",
+        "gaming_day": f"{night:%Y-%m-%d}",
+        "game": "french_roulette",
+        "ruleset": "fr-roulette",
+        "currency": "EUR",
+        "float": 5_000_000,
+        "observes": [],
+    }
+    told: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("session.opened", opened),
+        ("wager.placed", {"wager": "w1", "bet": "plein", "numbers": ["32"], "stake": 2400, "player": "p1048"}),
+        ("no_more_bets", {}),
+        ("ball.settled", {"pocket": "32"}),
+        ("payout.made", {"wager": "w1", "winnings": 84_000, "stake_returned": 2400}),
+        ("wager.placed", {"wager": "w2", "bet": "rouge", "stake": 500, "player": "p1048"}),
+        ("ball.settled", {"pocket": "1"}),
+        ("entry.corrected", {"corrects": 4, "data": {"pocket": "23"}, "reason": "misread", "approved_by": "chief"}),
+    )
+    events = [
+        {
+            "stream": stream,
+            "seq": seq,
+            "type": type,
+            "data": data,
+            "occurred_at": (night + timedelta(seconds=20 * seq)).isoformat(),
+        }
+        for seq, (type, data) in enumerate(told, start=1)
+    ]
+    made = subprocess.run(
+        [sys.executable, "manage.py", "createkey", "--casino", "deauville", "--table", "R1"],
+        cwd=ROOT, env=stack.environment, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    request = urllib.request.Request(
+        f"{stack.url}/api/v1/streams/{stream}/events",
+        json.dumps(events).encode(),
+        {"Authorization": f"Bearer {made.stdout.split()[-1]}", "Content-Type": "application/json"},
+    )
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        assert answer.status == 201, answer.read()
+
+
+def _correction(page: Page) -> str:
+    """Return the page of the first correction that waits, once it has been replayed."""
+    for _ in range(60):
+        page.goto(page.url.split("/admin/")[0] + f"{DESK}/correction/")
+        row = page.locator(FIRST_ROW)
+        if row.count():
+            return row.first.get_attribute("href") or ""
+        page.wait_for_timeout(1_000)
+    raise AssertionError("no correction waits")
+
+
 FINDING = linked(f"{DESK}/finding/?queue=open&owed=player", "#content table a[href*='/change/']")
 
 
@@ -96,6 +159,7 @@ PAGES: Mapping[str, Way] = MappingProxyType(
         "finding": FINDING,
         "approve": "/admin/approve/",
         "approve-closing": linked("/admin/approve/", "a[href*='/approve/closing/']"),
+        "correction": _correction,
         "nights": f"{DESK}/nightreport/",
         "night": linked(f"{DESK}/nightreport/", FIRST_ROW),
         "month": linked(f"{DESK}/nightreport/", "a[href*='/month/']:not([href*='xlsx'])"),
@@ -214,6 +278,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         stack = Stack(Path(folder) / "data", port=PORT)
         supervisor = stack.start(tables=TABLES, nights=NIGHTS)
+        _wait_for_correction(stack)
         browser = playwright.chromium.launch(
             executable_path=CHROMIUM, args=["--no-sandbox", "--lang=en-GB"], env={**os.environ, "LANGUAGE": "en_GB"}
         )
