@@ -30,7 +30,7 @@ LISTS = (
 SCROLLS = """() => [...document.querySelectorAll('#content *')]
   .filter(each => each.checkVisibility() && ['auto', 'scroll'].includes(getComputedStyle(each).overflowX))
   .filter(each => each.scrollWidth > each.clientWidth && each.querySelector('table:not(.heat)'))
-  .map(each => `${each.className} ${each.ariaLabel}: ${each.scrollWidth} > ${each.clientWidth}`)"""
+  .map(each => `${each.className} ${each.getAttribute("aria-labelledby")}: ${each.scrollWidth} > ${each.clientWidth}`)"""
 """What scrolls sideways around a table."""
 
 CUT = """() => [...document.querySelectorAll('#content *')]
@@ -97,7 +97,8 @@ def test_on_a_phone_a_row_of_a_table_is_a_card_under_its_title(
     assert player
     assert amount
     assert amount["x"] > player["x"]
-    assert abs(amount["y"] - player["y"]) < 8, "the money stands beside who exchanged it"
+    middles = [each["y"] + each["height"] / 2 for each in (player, amount)]
+    assert abs(middles[0] - middles[1]) < 6, "the money stands beside who exchanged it"
 
 
 def _label(page: Page, selector: str) -> str:
