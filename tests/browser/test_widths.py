@@ -30,7 +30,8 @@ LISTS = (
 SCROLLS = """() => [...document.querySelectorAll('#content *')]
   .filter(each => each.checkVisibility() && ['auto', 'scroll'].includes(getComputedStyle(each).overflowX))
   .filter(each => each.scrollWidth > each.clientWidth && each.querySelector('table:not(.heat)'))
-  .map(each => `${each.className} ${each.getAttribute("aria-labelledby")}: ${each.scrollWidth} > ${each.clientWidth}`)"""
+  .map(each => `${each.className} ${each.getAttribute("aria-labelledby")}: `
+    + `${each.scrollWidth} > ${each.clientWidth}`)"""
 """What scrolls sideways around a table."""
 
 CUT = """() => [...document.querySelectorAll('#content *')]
