@@ -210,3 +210,8 @@ def test_a_sessions_row_opens_its_own_table(report: NightReport) -> None:
     rows = SESSIONS.rows(load_content(report))
     table = night_page(report)["sessions"]
     assert [row.id for row in table.rows] == [f"t-{row['table']}" for row in rows]
+
+
+def test_a_probability_of_a_page_has_three_decimals_rounded_up_and_a_small_one_all_six() -> None:
+    shown = [wording.short_probability(millionths) for millionths in (55_303, 55_000, 1_000, 999, None)]
+    assert shown == ["0.056", "0.055", "0.001", "0.000999", wording.probability(None)]
