@@ -71,7 +71,7 @@ def casino_context(casino: Casino, about: str, names: Names) -> dict[str, Any] |
         "casino": casino,
         "year": cursor.year,
         "allowed": number_format(float(Fraction(cursor.budget)), 1),
-        "spent": number_format(round(spent, 2), 2),
+        "spent": _hundredths(spent),
         "halves": _halves(given, Fraction(cursor.budget)),
         "groups": list(_groups(given)),
         "dots": _dots(going_on, raised, watched, directory),
@@ -99,11 +99,16 @@ def _halves(given: Collection[listing.Given], budget: Fraction) -> list[dict[str
             {
                 "name": name,
                 "bar": mark_safe(bar),
-                "spent": number_format(round(spent, 2), 2),
-                "allowed": number_format(round(allowed, 2), 2),
+                "spent": _hundredths(spent),
+                "allowed": _hundredths(allowed),
             }
         )
     return halves
+
+
+def _hundredths(level: float) -> str:
+    """Return a level rounded to two decimals: Django would cut the others off."""
+    return number_format(round(level, 2), 2)
 
 
 def _groups(given: Collection[listing.Given]) -> Iterator[dict[str, Any]]:
@@ -116,7 +121,7 @@ def _groups(given: Collection[listing.Given]) -> Iterator[dict[str, Any]]:
                 "half": HALVES[KINDS[kinds[0]].half],
                 "name": name,
                 "processes": count(sum(each.processes for each in own)),
-                "given": number_format(round(spent, 2), 2) if spent >= 0.005 else f"< {number_format(0.01, 2)}",
+                "given": _hundredths(spent) if spent >= 0.005 else f"< {number_format(0.01, 2)}",
             }
 
 

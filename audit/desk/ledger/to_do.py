@@ -29,7 +29,7 @@ from audit.desk.nights.tables import Link
 from audit.desk.sessions import session_name
 from audit.models import Casino, Finding, LedgerPoint, LedgerProcess
 from audit.models.cases import State
-from audit.presentation import date_time, day, local
+from audit.presentation import date_time, day, local, sentence_end
 from settlement.eprocess.kinds import KINDS
 
 SESSIONS_SHOWN = 3
@@ -228,9 +228,7 @@ def _coups(casino: Casino, coups: Sequence[Coup], ask: SafeString | None) -> Ste
         "", '<span class="coup"><a class="link" href="{}">{}</a>{}{}{}</span>', _lines(casino, coups)
     )
     words = _("The clearest. Each leads to the table as it stood.")
-    videos = "; ".join(until)
-    stop = "" if videos.endswith(".") else "."  # in French a month may end in one: « jusqu’au 3 déc. »
-    detail = format_html('{}<span class="coups">{}</span>{}{}', words, lines, videos, stop)
+    detail = format_html('{}<span class="coups">{}</span>{}', words, lines, sentence_end("; ".join(until)))
     return Step(title % {"number": number}, detail, ask, all(each.is_requested for each in coups))
 
 
