@@ -215,3 +215,8 @@ def test_a_sessions_row_opens_its_own_table(report: NightReport) -> None:
 def test_a_probability_of_a_page_has_three_decimals_rounded_up_and_a_small_one_all_six() -> None:
     shown = [wording.short_probability(millionths) for millionths in (55_303, 55_000, 1_000, 999, None)]
     assert shown == ["0.056", "0.055", "0.001", "0.000999", wording.probability(None)]
+
+
+@pytest.mark.parametrize(("millionths", "shown"), [(55_560, "55.6"), (34_480, "34.5"), (6_440, "6.4"), (0, "0.0")])
+def test_a_rate_in_a_thousand_is_rounded_and_not_cut_off(millionths: int, shown: str) -> None:
+    assert wording.per_thousand(millionths) == shown

@@ -30,6 +30,7 @@ from audit.desk.ledger.subjects import subjects_of
 from audit.desk.ledger.to_do import STEPS
 from audit.event_store import audit_trail, read
 from audit.ledger import feeding, listing
+from audit.ledger.listing import Given
 from audit.models import (
     Case,
     CaseAction,
@@ -989,3 +990,8 @@ def test_what_is_inspected_is_the_wheel_or_the_set_of_dice(
     kind: str, subject: str, found: tuple[str, str] | None
 ) -> None:
     assert inspected(LedgerProcess(kind=kind, subject=subject)) == found
+
+
+def test_a_level_of_the_budget_is_rounded_and_not_cut_off() -> None:
+    [group] = list_page._groups([Given("wheel", 1, 0.158)])
+    assert group["given"] == "0.16"
