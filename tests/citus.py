@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Literal
 from urllib.parse import urlsplit
 from uuid import uuid4
 
@@ -30,6 +31,9 @@ from tests.roles import make_accounts
 ROOT = Path(__file__).parent.parent
 
 COORDINATOR = os.environ.get("CABOCHON_TEST_CITUS", "")
+
+MODULE: Literal["function", "module"] = "function" if COORDINATOR else "module"
+"""The scope of fixtures with rows that the tests of a module share: see ``module_db`` in ``tests/conftest.py``."""
 
 ON_A_CLUSTER = pytest.mark.skipif(not COORDINATOR, reason="needs a Citus cluster: CABOCHON_TEST_CITUS")
 

@@ -40,7 +40,7 @@ import psycopg
 import pytest
 from django.conf import settings
 from django.core.management import call_command
-from django.db import connection, connections
+from django.db import connection, connections, transaction
 from django.test import TransactionTestCase
 from pytest_django import DjangoDbBlocker
 
@@ -134,6 +134,7 @@ def _sign_in(*, is_superuser: bool) -> None:
     user = unquote(account.username or "") if is_superuser else ACCOUNT
     password = unquote(account.password or "") if is_superuser else ACCOUNT
     if connection.settings_dict["USER"] != user:
+        assert not connection.in_atomic_block, "a superuser does not see the rows of module_db"
         connection.close()
         connection.settings_dict["USER"], connection.settings_dict["PASSWORD"] = user, password
 
@@ -157,6 +158,7 @@ def _tables_are_emptied_by_a_superuser(request: pytest.FixtureRequest) -> Iterat
             return {table: _copied(template, f"copy {table} to stdout") for table in tables}
 
     def empty(self: TransactionTestCase) -> None:
+        assert not connection.in_atomic_block, "a test that commits does not share the rows of module_db"
         with psycopg.connect(address_of(connection.settings_dict["NAME"]), autocommit=True) as superuser:
             superuser.execute(f"truncate {', '.join(migrated())} cascade")
             superuser.execute("set session_replication_role = replica")  # rows in any order, and no trigger's own rows
@@ -277,6 +279,26 @@ def django_db_setup(
             connections.close_all()
         if citus.COORDINATOR and not IS_KEPT:
             citus.forget(connection.settings_dict["NAME"])
+
+
+@pytest.fixture(scope=citus.MODULE)
+def module_db(
+    django_db_setup: None, django_db_blocker: DjangoDbBlocker, request: pytest.FixtureRequest
+) -> Iterator[None]:
+    """Django's database for fixtures of a module: its tests share the rows, which are rolled back after the last one.
+
+    A fixture with rows that many tests read has the scope ``citus.MODULE`` and asks for this one instead of ``db``.
+    Each test still has a transaction of its own, a savepoint in that of the module. PostgreSQL's ``now()`` is the start
+    of the module's. A test that commits or is marked ``superuser`` needs a module without this fixture. On a cluster,
+    where every test commits, each test has its own rows.
+    """
+    if citus.COORDINATOR:
+        request.getfixturevalue("transactional_db")
+        yield
+        return
+    with django_db_blocker.unblock(), transaction.atomic():
+        yield
+        transaction.set_rollback(True)
 
 
 @pytest.fixture

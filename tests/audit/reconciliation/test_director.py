@@ -17,14 +17,21 @@ from audit.reconciliation.content import BRIDGE, figures_of
 from audit.reconciliation.presentation import load_content
 from audit.reconciliation.wording import money
 from settlement.night import figures
+from tests import citus
 from tests.audit.reconciliation.test_content import eventful_night
 
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture(scope=citus.MODULE)
+def night(module_db: None) -> int:
+    """The id of the report of an eventful night."""
+    return eventful_night(Casino.objects.create(code="directed", name="Directed"))[-1].pk
+
+
 @pytest.fixture
-def report(db: None) -> NightReport:
-    return eventful_night(Casino.objects.create(code="directed", name="Directed"))[-1]
+def report(night: int, db: None) -> NightReport:
+    return NightReport.objects.get(pk=night)
 
 
 @pytest.fixture

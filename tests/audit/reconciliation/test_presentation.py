@@ -32,6 +32,7 @@ from audit.reconciliation.presentation import (
     unattributed_note,
 )
 from audit.reconciliation.sheets import report_sheets
+from tests import citus
 from tests.audit.reconciliation.test_content import eventful_night
 
 pytestmark = pytest.mark.django_db
@@ -55,9 +56,15 @@ HEADINGS = {
 """The keys of the columns of each sheet."""
 
 
+@pytest.fixture(scope=citus.MODULE)
+def night(module_db: None) -> int:
+    """The id of the report of an eventful night."""
+    return eventful_night(Casino.objects.create(code="presented", name="Presented"))[-1].pk
+
+
 @pytest.fixture
-def report(db: None) -> NightReport:
-    return eventful_night(Casino.objects.create(code="presented", name="Presented"))[-1]
+def report(night: int, db: None) -> NightReport:
+    return NightReport.objects.get(pk=night)
 
 
 def test_the_columns_of_every_sheet_are_public(report: NightReport) -> None:
