@@ -1,5 +1,7 @@
 """Importing a history: the rows of a file become streams, each recorded whole or refused whole.
 
+Rows of another system become events by a mapping; events that a record of Cabochon has exported are taken as they are.
+
     file ─► rows ─► events of a stream ─► the door that table systems use ─► recorded │ refused, with the reasons
                      until its last event
 
@@ -23,7 +25,7 @@ from django.db import transaction
 from audit.event_store import cluster
 from audit.ingest.bodies import Body
 from audit.ingest.mapping import Row, RowRefused, event_of, stream_of
-from audit.ingest.mapping_file import MappingFile
+from audit.ingest.mapping_file import MappingFile, Source
 from audit.ingest.record import RecordUnavailable, record
 from audit.ingest.refusals import EventsRefused
 from audit.models import ApiKey
@@ -38,6 +40,9 @@ MAX_FIELD = 1024 * 1024
 """Characters of a field of CSV."""
 
 LAST = frozenset({"session.closed", "count.closed"})
+
+EXPORTED = Source(name="", format="ndjson", encoding="utf-8")
+"""How a file of exported events is written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +88,16 @@ class UnreadableFile(Exception):
         super().__init__(f"row {row}: {reason}")
 
 
-def rows_of(file: TextIO, mapping: MappingFile) -> Iterator[tuple[int, Row | RowRefused]]:
+def rows_of(file: TextIO, source: Source) -> Iterator[tuple[int, Row | RowRefused]]:
     """Yield the rows of a file with their numbers, the first line being 1; an invalid row as what is wrong with it.
 
     Raise ``UnreadableFile`` where nothing that follows can be read.
     """
     number = 0
     try:
-        if mapping.source.format == "csv":
+        if source.format == "csv":
             csv.field_size_limit(MAX_FIELD)
-            reader = csv.DictReader(file, delimiter=mapping.source.delimiter, strict=True)
+            reader = csv.DictReader(file, delimiter=source.delimiter, strict=True)
             for row in reader:
                 number = reader.line_num
                 if None in row:
@@ -149,6 +154,32 @@ def import_rows(
     for stream, of_stream in pending.items():
         if not of_stream.is_done:
             yield _record(key, stream, of_stream, is_dry=is_dry)
+
+
+def import_events(key: ApiKey, rows: Iterable[tuple[int, Row | RowRefused]], *, is_dry: bool) -> Iterator[Outcome]:
+    """Record exported events, unchanged and under their own numbers, and yield what became of each stream.
+
+    The events of a stream stand together, in their order: a stream is recorded at the first event of another one or at
+    the end of the file, because corrections follow its last event. ``is_dry`` and errors as in ``import_rows``.
+    """
+    stream, pending = "", _Pending()
+    for number, row in rows:
+        named = None if isinstance(row, RowRefused) else row.get("stream")
+        if isinstance(named, str) and named != stream:
+            if stream or pending.refused:
+                yield _record(key, stream, pending, is_dry=is_dry)
+            stream, pending = named, _Pending()
+        if isinstance(row, RowRefused):
+            pending.refused.append(Refused(stream, number, row.column, str(row)))
+        elif not isinstance(named, str):
+            pending.refused.append(Refused(stream, number, "stream", "is not the name of a stream", row))
+        elif len(pending.events) >= MAX_EVENTS:
+            pending.refused.append(Refused(stream, number, "", f"the stream has more than {MAX_EVENTS} events"))
+        else:
+            pending.events.append(dict(row))
+            pending.rows.append(number)
+    if stream or pending.refused:
+        yield _record(key, stream, pending, is_dry=is_dry)
 
 
 def _add(mapping: MappingFile, pending: _Pending, stream: str, number: int, row: Row) -> None:

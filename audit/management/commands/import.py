@@ -1,4 +1,4 @@
-"""``manage.py import``: the history of another system, from CSV or NDJSON with a mapping file."""
+"""``manage.py import``: the history of another system, by a mapping file, or the events that a record exported."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import Q
 from django.utils import timezone
 
-from audit.ingest.history import Outcome, UnreadableFile, import_rows, rows_of
+from audit.ingest.history import EXPORTED, Outcome, UnreadableFile, import_events, import_rows, rows_of
 from audit.ingest.mapping_file import BadMapping, MappingFile, read_mapping
 from audit.ingest.record import RecordUnavailable
 from audit.management.counted import counted
@@ -23,12 +23,13 @@ SHOW_EVERY_S = 5.0
 class Command(BaseCommand):
     help = (
         "Import the history of another system. Each row of FILE is an event, as MAPPING says (docs/import.md); the rows"
-        " of a stream are recorded together, or not at all. The same file again stores nothing twice."
+        " of a stream are recorded together, or not at all. Without MAPPING each line of FILE is an event that a record"
+        " of Cabochon has exported (docs/upgrade.md). The same file again stores nothing twice."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path, metavar="FILE", help="CSV or NDJSON")
-        parser.add_argument("--mapping", type=Path, required=True, help="the mapping file, TOML")
+        parser.add_argument("--mapping", type=Path, help="the mapping file, TOML; none for exported events")
         parser.add_argument("--key", required=True, metavar="PREFIX", help="the key in whose name it is recorded")
         parser.add_argument("--dry-run", action="store_true", help="do everything, and store nothing")
         parser.add_argument(
@@ -37,16 +38,22 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         source: Path = options["file"]
-        mapping = self._mapping(options["mapping"])
+        mapping = None if options["mapping"] is None else self._mapping(options["mapping"])
+        written = EXPORTED if mapping is None else mapping.source
         key = self._key(options["key"])
         refused_path: Path = options["refused"] or source.with_name(f"{source.name}.refused.ndjson")
         totals = _Totals()
         try:
             with (
-                source.open(encoding=mapping.source.encoding, newline="") as file,
+                source.open(encoding=written.encoding, newline="") as file,
                 refused_path.open("w", encoding="utf-8") as refused,
             ):
-                for outcome in import_rows(key, mapping, rows_of(file, mapping), is_dry=options["dry_run"]):
+                rows, is_dry = rows_of(file, written), options["dry_run"]
+                for outcome in (
+                    import_events(key, rows, is_dry=is_dry)
+                    if mapping is None
+                    else import_rows(key, mapping, rows, is_dry=is_dry)
+                ):
                     totals.add(outcome)
                     for each in outcome.refused:
                         refused.write(json.dumps(each.as_dict(), ensure_ascii=False) + "\n")
