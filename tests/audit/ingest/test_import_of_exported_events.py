@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("own_log")]
 
 
 @pytest.fixture
-def house() -> Tenant:
+def owner() -> Tenant:
     return Tenant()
 
 
@@ -60,22 +60,22 @@ def closed(tenant: Tenant, stream: str) -> list[dict[str, Any]]:
 
 
 def test_events_are_recorded_as_they_were_and_the_same_file_again_stores_nothing_twice(
-    tmp_path: Path, house: Tenant
+    tmp_path: Path, owner: Tenant
 ) -> None:
-    first, second = closed(house, "a.1"), dice_changed_in_mid_series(house, "b.1")
-    assert run(tmp_path, house, [*first, *second]) == (f"2 streams, {len(first) + len(second)} events\n", [])
-    assert stored(house, "a.1") == [canonical(in_bytes(json.dumps(event))) for event in first]
-    assert stored(house, "b.1") == [canonical(in_bytes(json.dumps(event))) for event in second]
-    printed, refused = run(tmp_path, house, [*first, *second])
+    first, second = closed(owner, "a.1"), dice_changed_in_mid_series(owner, "b.1")
+    assert run(tmp_path, owner, [*first, *second]) == (f"2 streams, {len(first) + len(second)} events\n", [])
+    assert stored(owner, "a.1") == [canonical(in_bytes(json.dumps(event))) for event in first]
+    assert stored(owner, "b.1") == [canonical(in_bytes(json.dumps(event))) for event in second]
+    printed, refused = run(tmp_path, owner, [*first, *second])
     known = len(first) + len(second)
     assert (printed, refused) == (f"2 streams, {known} events, {known} of them there already\n", [])
 
 
-def test_a_dry_run_stores_nothing(tmp_path: Path, house: Tenant) -> None:
-    events = closed(house, "a.1")
-    printed, _ = run(tmp_path, house, events, dry_run=True)
+def test_a_dry_run_stores_nothing(tmp_path: Path, owner: Tenant) -> None:
+    events = closed(owner, "a.1")
+    printed, _ = run(tmp_path, owner, events, dry_run=True)
     assert printed == f"would be imported: 1 stream, {len(events)} events\n"
-    assert stored(house, "a.1") == []
+    assert stored(owner, "a.1") == []
 
 
 @pytest.mark.parametrize(
@@ -88,30 +88,30 @@ def test_a_dry_run_stores_nothing(tmp_path: Path, house: Tenant) -> None:
     ],
 )
 def test_a_line_that_is_no_event_keeps_its_whole_stream_out_and_no_other(
-    tmp_path: Path, house: Tenant, broken: str, reason: str
+    tmp_path: Path, owner: Tenant, broken: str, reason: str
 ) -> None:
-    first, second = closed(house, "a.1"), dice_changed_in_mid_series(house, "b.1")
-    printed, refused = run(tmp_path, house, [*first[:2], broken, *first[2:], *second])
+    first, second = closed(owner, "a.1"), dice_changed_in_mid_series(owner, "b.1")
+    printed, refused = run(tmp_path, owner, [*first[:2], broken, *first[2:], *second])
     assert printed.startswith(f"1 stream, {len(second)} events; 1 stream refused\n")
     assert [(row["stream"], row["row"], row["reason"]) for row in refused] == [
         ("a.1", 3, reason),
         ("a.1", 0, "1 of its rows are refused, so that none of its events is recorded"),
     ]
-    assert stored(house, "a.1") == []
-    assert len(stored(house, "b.1")) == len(second)
+    assert stored(owner, "a.1") == []
+    assert len(stored(owner, "b.1")) == len(second)
 
 
-def test_an_event_that_the_contract_refuses_is_named_by_its_line(tmp_path: Path, house: Tenant) -> None:
-    events = closed(house, "a.1")
+def test_an_event_that_the_contract_refuses_is_named_by_its_line(tmp_path: Path, owner: Tenant) -> None:
+    events = closed(owner, "a.1")
     events[1]["data"]["player"] = "Anna Roche"
-    _, refused = run(tmp_path, house, events)
+    _, refused = run(tmp_path, owner, events)
     assert [(row["row"], row["column"]) for row in refused] == [(0, ""), (2, "data/player")]
     assert "opaque id" in refused[1]["reason"]
-    assert stored(house, "a.1") == []
+    assert stored(owner, "a.1") == []
 
 
-def test_a_stream_with_a_hole_is_refused(tmp_path: Path, house: Tenant) -> None:
-    events = closed(house, "a.1")
-    _, refused = run(tmp_path, house, [*events[:1], *events[2:]])
+def test_a_stream_with_a_hole_is_refused(tmp_path: Path, owner: Tenant) -> None:
+    events = closed(owner, "a.1")
+    _, refused = run(tmp_path, owner, [*events[:1], *events[2:]])
     assert [row["reason"] for row in refused] == ["The stream takes 1 next; 2 is missing before 3."]
-    assert stored(house, "a.1") == []
+    assert stored(owner, "a.1") == []
