@@ -1,4 +1,4 @@
-# `make run` and `make test` need python3 and nothing else.
+# `make run` and `make test` need python3 and nothing else. The first installs what it runs, the second all that is here.
 #
 #   run      everything on this machine: see casino/up.py
 #   quick    the law and the record in a minute: no browser, no processes, one database kept between runs
@@ -16,10 +16,15 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-LOCK_SHA256 := $(shell $(PYTHON) -c "import hashlib; print(hashlib.sha256(open('requirements.lock', 'rb').read()).hexdigest())")
-STAMP := .venv/installed-$(LOCK_SHA256)
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links
+
+# What has been installed, named after the content of its locks: a lock that was changed is installed again.
+installed = .venv/$(1)-$(shell cat $(2) requirements-uv.lock | \
+	$(PYTHON) -c "import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())")
+RUN_LOCKS = requirements-runtime.lock requirements-embedded.lock
+TO_RUN := $(call installed,run,$(RUN_LOCKS))
+TO_TEST := $(call installed,test,requirements.lock)
 
 QUICK = tests/test_*.py tests/conformance tests/settlement tests/audit/event_store tests/audit/ingest tests/audit/adjudication
 
@@ -28,7 +33,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run quick test faults soak search setup check docs rule-examples pictures mutants lock bench clean
 
-run: setup
+run: $(TO_RUN)
 	@exec $(BIN)/python -m casino.up
 
 test: setup
@@ -54,16 +59,29 @@ search: setup
 	@CABOCHON_EXAMPLES=drawn $(BIN)/python -m pytest -n 3 --dist worksteal -m "hypothesis and not faults and not soak" \
 		$(if $(SEED),--hypothesis-seed=$(SEED)) $(or $(TESTS),tests)
 
-setup: $(STAMP)
+setup: $(TO_TEST)
 
-# The stamp is named after the lock's content: a lock that was changed, by hand or by a pull, is installed again.
-$(STAMP):
+# pip installs uv, and uv the rest. uv reads no configuration of pip: it is told which index pip uses, and where it cannot
+# install from there, pip does.
+define install
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed: make PYTHON=…')"
 	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv
-	@echo "Installing what requirements.lock names …"
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
-	@rm -f .venv/installed-*
+	@echo "Installing what $(1) names …"
+	@rm -f .venv/run-* .venv/test-*
+	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements-uv.lock
+	@index=$${PIP_INDEX_URL:-$$($(BIN)/pip config get global.index-url 2>/dev/null)}; \
+	env $${index:+UV_DEFAULT_INDEX="$$index"} \
+		$(BIN)/uv pip sync --quiet --python $(BIN)/python --require-hashes --compile-bytecode $(1) || \
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes $(addprefix --requirement ,$(1))
+endef
+
+$(TO_RUN):
+	$(call install,$(RUN_LOCKS))
 	@touch $@
+
+$(TO_TEST):
+	$(call install,requirements.lock)
+	@touch $@ $(TO_RUN)
 
 check: setup
 	@$(BIN)/ruff check .
@@ -86,9 +104,12 @@ rule-examples: setup
 mutants: setup
 	@$(BIN)/python .ci/mutants.py $(if $(ONLY),--only $(ONLY)) $(if $(SAMPLE),--sample $(SAMPLE)) $(if $(SEED),--seed $(SEED))
 
+# requirements.lock decides: the others have its versions.
 lock: setup
 	@$(COMPILE) --output-file requirements.lock requirements-dev.in
 	@$(COMPILE) --constraint requirements.lock --output-file requirements-runtime.lock requirements.in
+	@$(COMPILE) --constraint requirements.lock --output-file requirements-embedded.lock requirements-embedded.in
+	@echo uv | $(COMPILE) --constraint requirements.lock --output-file requirements-uv.lock -
 
 bench: setup
 	@$(BIN)/python -m benchmarks.adjudicate

