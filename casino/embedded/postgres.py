@@ -11,7 +11,6 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
-import signal
 import tempfile
 import time
 from contextlib import suppress
@@ -120,14 +119,12 @@ class EmbeddedPostgres:
         is_new = not (self.cluster / "PG_VERSION").exists()
         if not is_new:
             self._check_version(major)
-            if not self._asks_for_passwords():
-                self._stop_server_of_the_first_edition()
         own_folder(self.cluster, data=self.data)
-        own_folder(self.sockets, data=self.data, is_emptied=True)
         if is_new:
             self._create_cluster(tools, major)
-        elif not self._asks_for_passwords():
-            self._ask_for_passwords(tools)
+        elif not has_password(USER, data=self.data):
+            self._set_lost_password(tools)
+        own_folder(self.sockets, data=self.data)
         with self._connected(tools) as connection:
             self._create_database(connection)
 
@@ -148,38 +145,18 @@ class EmbeddedPostgres:
                 data=self.data,
             )
 
-    def _asks_for_passwords(self) -> bool:
-        """Return whether the cluster trusts nobody, and the superuser's password is here."""
-        rules = (self.cluster / "pg_hba.conf").read_text()
-        trusts = any(line.split()[-1:] == ["trust"] for line in rules.splitlines() if not line.startswith("#"))
-        return not trusts and has_password(USER, data=self.data)
-
-    def _stop_server_of_the_first_edition(self) -> None:
-        """Stop a server that a killed supervisor has left: it trusts everybody who reaches its socket."""
-        deadline = time.monotonic() + ATTEMPTS / 2
-        while self.is_running() and time.monotonic() < deadline:
-            with suppress(OSError, ValueError):
-                os.kill(int((self.cluster / "postmaster.pid").read_text().split()[0]), signal.SIGINT)
-            time.sleep(0.5)
-
-    def _ask_for_passwords(self, tools: Path) -> None:
-        """Have a cluster that trusted everybody ask for passwords. No server runs: nobody else can sign in."""
+    def _set_lost_password(self, tools: Path) -> None:
+        """Give the superuser a new password where its file was lost, without a server: nobody else can sign in."""
+        self.stop()
+        entered = f"alter role {USER} password '{password_of(USER, data=self.data)}'\n"
         for attempt in range(1, ATTEMPTS + 1):
             try:
-                run(
-                    *(tools / "postgres", "--single", "-D", self.cluster, "template1"),
-                    data=self.data,
-                    entered=f"alter role {USER} password '{password_of(USER, data=self.data)}'\n",
-                )
-                break
+                run(tools / "postgres", "--single", "-D", self.cluster, "template1", data=self.data, entered=entered)
+                return
             except ServiceFailed:  # the processes of a server that was killed end first
                 if attempt == ATTEMPTS:
                     raise
                 time.sleep(0.5)
-        path = self.cluster / "pg_hba.conf"
-        rules = path.read_text().splitlines()
-        asking = [re.sub(r"\btrust\s*$", "scram-sha-256", rule) if rule[:1] != "#" else rule for rule in rules]
-        path.write_text("\n".join(asking) + "\n")
 
     def _check_version(self, major: int) -> None:
         """Raise ``ServiceFailed`` with advice if the cluster is of another major version."""

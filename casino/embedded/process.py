@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import socket
 import stat
 import subprocess
@@ -99,20 +98,12 @@ def socket_folder(data: Path) -> Path:
     return Path("/tmp") / name
 
 
-def own_folder(path: Path, *, data: Path, is_emptied: bool = False) -> None:
-    """Create a folder that only the servers' user can enter. Raise ``ServiceFailed`` if it belongs to another user.
-
-    A folder of *nobody*'s is one of the first edition, which ran as *nobody* under root: root takes it over with what
-    it holds; or without, if ``is_emptied``, because anybody could be *nobody* and have left a socket there.
-    """
+def own_folder(path: Path, *, data: Path) -> None:
+    """Create a folder that only the servers' user can enter. Raise ``ServiceFailed`` if it belongs to another user."""
     owner = _identity(data).owner
-    is_root = os.geteuid() == 0
-    if is_root and is_emptied and path.exists() and path.lstat().st_uid == NOBODY:
-        shutil.rmtree(path)
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     status = path.lstat()
-    known = {os.geteuid(), owner} | ({NOBODY} if is_root and not is_emptied else set())
-    if not stat.S_ISDIR(status.st_mode) or status.st_uid not in known:
+    if not stat.S_ISDIR(status.st_mode) or status.st_uid not in {os.geteuid(), owner}:
         raise ServiceFailed(f"{path} belongs to another user: remove it, or start this as its owner.")
     path.chmod(0o700)
     if status.st_uid != owner:

@@ -53,7 +53,7 @@ class EmbeddedValkey:
 
     def _launch(self, binary: object) -> None:
         own_folder(self.folder, data=self.data)
-        own_folder(self.socket.parent, data=self.data, is_emptied=True)
+        own_folder(self.socket.parent, data=self.data)
         run(
             *(binary, "--port", 0, "--unixsocket", self.socket, "--unixsocketperm", 700),
             *("--dir", self.folder, "--appendonly", "yes", "--save", "", "--maxmemory-policy", "noeviction"),

@@ -15,16 +15,12 @@ import psutil
 import psycopg
 import pytest
 
-from casino.embedded.postgres import ACCOUNTS, EmbeddedPostgres, binaries
+from casino.embedded.postgres import ACCOUNTS, EmbeddedPostgres
 from casino.embedded.process import NOBODY, ServiceFailed
 from casino.embedded.valkey import EmbeddedValkey
 
 IS_ROOT = os.geteuid() == 0
 AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
-OF_THE_FIRST_EDITION = (
-    *AS_NOBODY,
-    *("--inh-caps=+dac_override", "--ambient-caps=+dac_override", "--securebits=+no_setuid_fixup"),
-)
 
 
 @pytest.fixture
@@ -115,58 +111,10 @@ def test_without_namespaces_it_runs_as_the_account_that_owns_its_data(open_folde
         server.stop()
 
 
-def _as_the_first_edition_left_it(server: EmbeddedPostgres) -> None:
-    """Have a cluster trust everybody, and give it to *nobody* if root runs this."""
-    rules = server.cluster / "pg_hba.conf"
-    rules.write_text(rules.read_text().replace("scram-sha-256", "trust"))
-    shutil.rmtree(server.data / "passwords")
-    if IS_ROOT:
-        for path in (server.cluster, *server.cluster.rglob("*")):
-            os.chown(path, NOBODY, NOBODY)
-
-
 @pytest.mark.parametrize("is_running", [False, True])
-def test_a_folder_of_the_first_edition_is_taken_over_and_asks_for_passwords(
-    postgres: EmbeddedPostgres, is_running: bool
-) -> None:
-    with psycopg.connect(postgres.url()) as connection:
-        connection.execute("create table survivor (name text)")
-    postgres.stop()
-    _as_the_first_edition_left_it(postgres)
-    if is_running:  # its supervisor was killed
-        postgres.sockets.mkdir(mode=0o700)
-        if IS_ROOT:
-            os.chown(postgres.sockets, NOBODY, NOBODY)
-        options = f"-c listen_addresses='' -c unix_socket_directories='{postgres.sockets}'"
-        with (postgres.data / "output").open("wb") as output:
-            subprocess.run(
-                [
-                    *(OF_THE_FIRST_EDITION if IS_ROOT else ()),
-                    *(str(binaries() / "pg_ctl"), "-D", str(postgres.cluster), "-w", "-o", options, "start"),
-                ],
-                cwd="/",
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-                check=True,
-            )
-        psycopg.connect(host=str(postgres.sockets), user="cabochon", dbname="cabochon").close()
-
-    postgres.start()
-
-    with pytest.raises(psycopg.OperationalError):
-        psycopg.connect(host=str(postgres.sockets), user="cabochon", dbname="cabochon")
-    with psycopg.connect(postgres.url()) as connection:
-        assert connection.execute("select count(*) from survivor").fetchone() == (0,)
-    assert {path.stat().st_uid for path in postgres.cluster.rglob("*")} == {os.geteuid()}
-    assert "trust" not in {
-        line.split()[-1] for line in (postgres.cluster / "pg_hba.conf").read_text().splitlines() if line[:1] not in "#"
-    }
-
-
-def test_a_lost_password_is_set_again(postgres: EmbeddedPostgres) -> None:
-    postgres.stop()
+def test_a_lost_password_is_set_again(postgres: EmbeddedPostgres, is_running: bool) -> None:
+    if not is_running:
+        postgres.stop()
     shutil.rmtree(postgres.data / "passwords")
     postgres.start()
     with psycopg.connect(postgres.url()) as connection:
