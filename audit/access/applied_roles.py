@@ -20,14 +20,12 @@ from audit.access.database_roles import (
     KEPT_BY_THE_MIGRATOR,
     MEMBERSHIPS,
     ON_A_CLUSTER,
-    OPERATOR,
     OWNER,
     ROLES,
     SCHEMAS,
     TABLES,
     WEB,
     WORKER,
-    WRITER,
 )
 from audit.access.role_queries import ACCOUNT, FUNCTIONS_HERE, GRANTED, MEMBERS, TABLES_HERE
 from audit.event_store import cluster
@@ -146,7 +144,7 @@ def how_to_get_roles() -> str:
 
 
 def accounts_of_everything() -> list[str]:
-    """Return the accounts that are web server and worker in one, as 0.1.0 had them; commands are to be."""
+    """Return the accounts that are web server and worker in one; commands are to be."""
     present = {(member, role) for member, role in _rows(MEMBERS)}
     both = {member for member, role in present if role == WEB} & {member for member, role in present if role == WORKER}
     return sorted((both - {*ROLES}) | ({WEB} if (WEB, WORKER) in present else set()))
@@ -194,28 +192,6 @@ def _make_roles() -> None:
 def _apply_memberships(report: Report) -> None:
     for member, role in lacking_memberships():
         _attempt(f"grant {role} to {member}", report)
-    can_sign_in = {name for (name,) in _rows("select rolname from pg_roles where rolcanlogin and not rolsuper")}
-    if WEB not in can_sign_in and (WEB, WORKER) in {(member, role) for member, role in _rows(MEMBERS)}:
-        _attempt(f"revoke {WORKER} from {WEB}", report)
-    # An account of 0.1.0 signs in for web servers and workers alike. It keeps doing both until they have one each.
-    for account in sorted(_accounts_of_0_1_0()):
-        roles = {WEB, WORKER} - {account}
-        for role in sorted(roles):
-            _attempt(f"grant {role} to {account}", report)
-            report(f"{account} serves web and workers: give each an account of its own (docs/deployment.md).")
-
-
-def _accounts_of_0_1_0() -> set[str]:
-    """Return the accounts that were given ``cabochon_writer`` as 0.1.0 wanted it, and cannot do their work with that.
-
-    0.1.0 called the account of its example ``cabochon_web``: where that signs in, it is the account of all processes.
-    """
-    present = {(member, role) for member, role in _rows(MEMBERS)}
-    can_sign_in = {name for (name,) in _rows("select rolname from pg_roles where rolcanlogin and not rolsuper")}
-    direct = {member for member, role in present if role == WRITER and member in can_sign_in}
-    of_both = {member for member, role in present if role in (WEB, WORKER, OPERATOR)}
-    alone = {WEB} if WEB in can_sign_in and (WEB, WORKER) not in present else set()
-    return (direct - of_both - {*ROLES}) | alone
 
 
 def _hand_over() -> None:
