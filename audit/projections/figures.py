@@ -12,25 +12,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import msgspec
-from django.db.migrations.recorder import MigrationRecorder
-from django.db.models import Min
-
 from audit.event_store import read
 from audit.models import LoggedStream, SessionFigures, StreamEvidence, StreamMoney
 from audit.projections.faults import WrongRow
 from audit.reconciliation.persons import read_cash_desk
 from audit.reconciliation.sessions import Key, OnePass, Sums, key_of, sums_again
 from audit.register.in_force import digest_of, newest_readings
-from settlement.night import figures as night
 from settlement.persons import stream_money
 
 FIGURES, WAITING, MONEY, OBSERVATIONS = "figures", "corrections that wait", "sums of money", "observations"
 WIN_LINE = "win line"
 """What is kept of a session, as a fault names it."""
-
-NOTES_DUTY = "0050_findings_of_a_case"
-"""The first migration of the versions that note who was on duty: figures of before have none, rightly."""
 
 
 def wrong_figures(stream: LoggedStream, one_pass: OnePass) -> Iterator[WrongRow]:
@@ -44,33 +36,8 @@ def wrong_figures(stream: LoggedStream, one_pass: OnePass) -> Iterator[WrongRow]
     else:
         again = _of(sums if sums is not None else sums_again(stream.stream_id, key["last_seq"])[1])
     for what, value in stored.items():
-        if again.get(what) != value and not (what == FIGURES and _is_of_before_duty(key, value, again.get(what))):
+        if again.get(what) != value:
             yield WrongRow("figures", f"its {what} are not what its events give", stream.name, key["last_seq"])
-
-
-def _is_of_before_duty(key: Key, stored: bytes, again: bytes | None) -> bool:
-    """Whether figures are what their events give, and were kept before it was noted who was on duty."""
-    try:
-        before = night.decode(stored)
-    except (msgspec.DecodeError, ValueError, ArithmeticError):  # whoever changed it left no figures
-        return False
-    if again is None or before.duty is not None or not _was_kept_before_duty(key):
-        return False
-    now = night.decode(again)
-    now.duty = None
-    return now == before
-
-
-def _was_kept_before_duty(key: Key) -> bool:
-    """Whether figures were made, of events that were all received, before a version was installed that notes duty.
-
-    Who takes the duty out of newer figures would have to move both that instant and when they were made; and that of a
-    session whose events came later is in the log.
-    """
-    noted = MigrationRecorder.Migration.objects.filter(app="audit", name=NOTES_DUTY).aggregate(at=Min("applied"))["at"]
-    made_at = SessionFigures.objects.filter(**key).values_list("made_at", flat=True).first()
-    received_at = read.last_received([key["stream_id"]])
-    return noted is not None and all(at is not None and at < noted for at in (made_at, received_at))
 
 
 def _key_of(stream_id: int) -> Key:

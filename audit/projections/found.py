@@ -7,9 +7,6 @@
 Every step of a replay that changes a finding enters the new root in its own transaction, so rows and newest entry agree
 at every instant. An entry says what was stored, and the law whether that was right: ``deep`` adjudicates each session
 again from the log.
-
-The rows of sessions from before there were such entries are counted as ``unkept``, until ``manage.py keep`` enters
-them.
 """
 
 from __future__ import annotations
@@ -20,6 +17,8 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from operator import attrgetter
 from typing import Any
+
+from django.db.models import F
 
 from audit.adjudication import clocks, replay, stream_reader
 from audit.adjudication.findings import as_row, instants_of
@@ -49,9 +48,6 @@ from settlement.corrections import changes_in
 from settlement.engine import NOT_INTERCEPTED, Interceptors
 from settlement.streams import with_held
 
-TAKEN_OVER = "findings.taken_over"
-"""The entry of ``manage.py keep``: from then on the log keeps the findings of every session."""
-
 TAMPERED = "log-tampered"
 """The finding of the sequencer, which may not write into the log: verification itself says whether it is right."""
 
@@ -73,13 +69,12 @@ class _Kept:
 @dataclass(slots=True)
 class Figures:
     """How much was held against the log: rows, sessions adjudicated again, those that are in an archive and were not,
-    rows that no entry keeps, casinos, tables and roles of which none says what they are.
+    casinos, tables and roles of which no entry says what they are.
     """
 
     findings: int = 0
     again: int = 0
     away: int = 0
-    unkept: int = 0
     unstated: int = 0
 
 
@@ -98,37 +93,42 @@ def wrong_findings(
     """
     kept = _kept(casino_id)
     ids = _stream_ids(casino_id)
-    began = 0 if any(entries(None, (TAKEN_OVER,))) else _keeping_began()
     adjudicated = {each: own.adjudicated for each, own in _of_ids(ids, kept) if own.adjudicated is not None}
     yield from wrong_runs({each: ids[each][0] for each in adjudicated}, adjudicated)
-    yield from unread_sessions(
-        ids,
-        adjudicated,
-        older={each for each, (_name, _casino, us) in ids.items() if began is None or us < began},
-    )
+    yield from unread_sessions(ids, adjudicated)
+    yield from _superseded_elsewhere(casino_id)
     is_refused = WitnessState.objects.exclude(refused_at=None).exists()
     for stream_id, rows in _by_stream(casino_id, ids):
         if stream_id not in ids:
             figures.findings += len(rows)
             yield from _of_no_session(stream_id, rows)
             continue
-        name, of_casino, opened_us = ids[stream_id]
+        name, of_casino = ids[stream_id]
         of_stream = kept.get((of_casino, name), _Kept())
         figures.findings += len(rows)
-        is_older = began is None or opened_us < began
         of_runs = [row for row in rows if row.is_of_run]
-        yield from _of_runs(stream_id, name, of_runs, of_stream, figures, deep=deep, is_older=is_older)
+        yield from _of_runs(stream_id, name, of_runs, of_stream, figures, deep=deep)
         others = [row for row in rows if not row.is_of_run and row.rule != TAMPERED]
-        yield from _of_others(name, others, of_stream, figures, is_older=is_older)
+        yield from _of_others(name, others, of_stream)
         if not is_refused:  # a witness's refusal is such a finding, too
             yield from _of_sequencer(name, [row for row in rows if row.rule == TAMPERED], tampered)
         progress(figures)
 
 
-def _of_ids(
-    ids: Mapping[int, tuple[str, int, int]], kept: Mapping[tuple[int, str], _Kept]
-) -> Iterator[tuple[int, _Kept]]:
-    return ((stream_id, kept.get((casino, name), _Kept())) for stream_id, (name, casino, _us) in ids.items())
+def _superseded_elsewhere(casino_id: int | None) -> Iterator[WrongRow]:
+    """Name the findings that a run of another session, or of a what-if, is said to supersede.
+
+    The root of a session has the number of a run alone, which another session's may have, too.
+    """
+    found = Finding.objects.filter(stream__lt=FIRST_SANDBOX_ID).exclude(superseded_by_run=None)
+    elsewhere = found.exclude(superseded_by_run__stream=F("stream"), superseded_by_run__what_if=None)
+    rows = elsewhere if casino_id is None else elsewhere.filter(casino=casino_id)
+    for rule, name, seq in rows.order_by("pk").values_list("rule", "stream__name", "seq"):
+        yield WrongRow("finding", f"{rule} is said to be superseded by a run that is not of its session", name, seq)
+
+
+def _of_ids(ids: Mapping[int, tuple[str, int]], kept: Mapping[tuple[int, str], _Kept]) -> Iterator[tuple[int, _Kept]]:
+    return ((stream_id, kept.get((casino, name), _Kept())) for stream_id, (name, casino) in ids.items())
 
 
 def _kept(casino_id: int | None) -> dict[tuple[int, str], _Kept]:
@@ -142,34 +142,18 @@ def _kept(casino_id: int | None) -> dict[tuple[int, str], _Kept]:
     return kept
 
 
-def _stream_ids(casino_id: int | None) -> dict[int, tuple[str, int, int]]:
-    """Return the sessions and counts of a casino: name, casino and when the first batch came, by stream id."""
+def _stream_ids(casino_id: int | None) -> dict[int, tuple[str, int]]:
+    """Return the sessions and counts of a casino that have a batch: name and casino, by stream id."""
     rows = binary_copy.execute(
-        "select s.stream_id, s.name, s.casino_id, (extract(epoch from b.received_at) * 1000000)::bigint"
+        "select s.stream_id, s.name, s.casino_id"
         " from log.stream s join log.batch b on b.stream_id = s.stream_id and b.first_seq = 1"
         " where not s.is_of_desk and s.stream_id < %b::bigint and (%b::bigint is null or s.casino_id = %b::bigint)",
         (FIRST_SANDBOX_ID, casino_id, casino_id),
     )
-    return {stream_id: (name, of_casino, us) for stream_id, name, of_casino, us in rows}
+    return {stream_id: (name, of_casino) for stream_id, name, of_casino in rows}
 
 
-def _keeping_began() -> int | None:
-    """Return when findings began to be kept, in microseconds; None if that was never.
-
-    When this version was installed, or when the first of them was kept, if somebody has moved the first.
-    """
-    [(us,)] = binary_copy.execute(
-        "select (extract(epoch from least(kept.first_at, (select min(m.applied) from django_migrations m"
-        " where m.app = 'audit' and m.name = '0039_recovery'))) * 1000000)::bigint"
-        " from (select min(b.received_at) as first_at from log.stream s join log.event e using (stream_id)"
-        " join log.batch b on b.stream_id = e.stream_id and e.seq between b.first_seq and b.last_seq"
-        " where s.is_of_desk and e.envelope ->> 'type' = any(%b::text[])) kept",
-        ([ADJUDICATED, KEPT],),
-    )
-    return None if us is None else int(us)
-
-
-def _by_stream(casino_id: int | None, ids: Mapping[int, tuple[str, int, int]]) -> Iterator[tuple[int, list[KeptRow]]]:
+def _by_stream(casino_id: int | None, ids: Mapping[int, tuple[str, int]]) -> Iterator[tuple[int, list[KeptRow]]]:
     """Yield the rows of each session, and the sessions without any: one session's rows at a time are in memory."""
     found = Finding.objects.filter(stream__lt=FIRST_SANDBOX_ID)  # the log keeps none of a sandbox's
     if casino_id is not None:
@@ -196,13 +180,11 @@ def _of_no_session(stream_id: int, rows: list[KeptRow]) -> Iterator[WrongRow]:
 
 
 def _of_runs(
-    stream_id: int, name: str, rows: list[KeptRow], kept: _Kept, figures: Figures, *, deep: bool, is_older: bool
+    stream_id: int, name: str, rows: list[KeptRow], kept: _Kept, figures: Figures, *, deep: bool
 ) -> Iterator[WrongRow]:
     entry = kept.adjudicated
     if entry is not None and root_of(rows) != entry.text("root"):
         yield from _differences(name, rows, entry)
-    elif entry is None and is_older:
-        figures.unkept += len(rows)
     elif entry is None:
         for row in rows:
             yield WrongRow("finding", f"{row.rule} is stored, and no entry says so", name, row.seq)
@@ -333,7 +315,7 @@ def _pages(events: list[Any]) -> Iterator[list[Any]]:
 # What nights, the ledger and ingestion found
 
 
-def _of_others(name: str, rows: list[KeptRow], kept: _Kept, figures: Figures, *, is_older: bool) -> Iterator[WrongRow]:
+def _of_others(name: str, rows: list[KeptRow], kept: _Kept) -> Iterator[WrongRow]:
     covered: set[str] = set()
     for rules, entry in kept.others.items():
         covered.update(rules)
@@ -341,9 +323,7 @@ def _of_others(name: str, rows: list[KeptRow], kept: _Kept, figures: Figures, *,
         if root_of(of_entry) != entry.text("root"):
             yield from _differences(name, of_entry, entry)
     for row in rows:
-        if row.rule not in covered and is_older:
-            figures.unkept += 1
-        elif row.rule not in covered:
+        if row.rule not in covered:
             yield WrongRow("finding", f"{row.rule} is stored, and no entry says so", name, row.seq)
 
 

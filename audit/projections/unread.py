@@ -42,13 +42,8 @@ class _Type(msgspec.Struct):
 _type_of = msgspec.json.Decoder(_Type).decode
 
 
-def unread_sessions(
-    stream_ids: Collection[int], adjudicated: Mapping[int, Entry], *, older: Collection[int]
-) -> Iterator[WrongRow]:
-    """Yield what does not hold about how far sessions were read.
-
-    ``adjudicated`` has the newest entry of each session; ``older`` are those from before there were such entries.
-    """
+def unread_sessions(stream_ids: Collection[int], adjudicated: Mapping[int, Entry]) -> Iterator[WrongRow]:
+    """Yield what does not hold about how far sessions were read. ``adjudicated`` has the newest entry of each."""
     rows = binary_copy.execute(cluster.readable(_READ), (sorted(stream_ids),))
     now = timezone.now()
     for stream_id, name, end, received_at, reached in rows:
@@ -58,7 +53,7 @@ def unread_sessions(
             yield WrongRow("session", what, name, end - 1)
         elif reached < end and _is_overdue(received_at, entry, now):
             yield WrongRow("session", "nobody has adjudicated it from here on, for more than a day", name, reached)
-        elif reached == end and entry is None and stream_id not in older and _is_closed(stream_id, end):
+        elif reached == end and entry is None and _is_closed(stream_id, end):
             yield WrongRow("session", "it is said to be adjudicated to its end, and no entry says so", name, end - 1)
 
 

@@ -95,7 +95,6 @@ ACTIONS: Mapping[str, Promise] = MappingProxyType(
         "finding.viewed": _("looked at a finding"),
         "findings.exported": _("downloaded a list of findings"),
         "findings.kept": _("entered findings"),
-        "findings.taken_over": _("added to the trail the findings that predate it"),
         "gamingtable.added": _("added a table"),
         "gamingtable.changed": _("changed a table"),
         "gamingtable.kept": _("added to the trail the table settings that predate it"),

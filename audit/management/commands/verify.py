@@ -147,11 +147,6 @@ class Command(BaseCommand):
             again = f", {counted(figures.again, 'session')} adjudicated again" if figures.again else ""
             again += f", {counted(figures.away, 'session')} archived and not" if figures.away else ""
             self.stdout.write(f"{counted(figures.findings, 'finding')} held against the log{again}")
-            if figures.unkept:
-                self.stdout.write(
-                    f"The log does not keep {counted(figures.unkept, 'finding')} of an earlier version yet: "
-                    "run manage.py keep."
-                )
             if figures.unstated:
                 self.stdout.write(
                     "The log does not keep what "

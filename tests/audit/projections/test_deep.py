@@ -9,7 +9,6 @@ from django.db import transaction
 
 from audit.ledger.feeding import feed
 from audit.models import LedgerBatch, LedgerProcess, SessionFigures, StreamEvidence, StreamMoney
-from audit.projections.figures import NOTES_DUTY
 from audit.projections.ledger import wrong_ledger
 from tests.audit.projections.record import faults, whole_record
 from tests.audit.projections.test_casinos import RollBack, forge, named, named_after
@@ -125,14 +124,3 @@ def test_figures_that_lost_who_was_on_duty_are_named() -> None:
     assert "its figures are not what its events give" in named(deep=True)
     fed.forge(f"update audit_sessionfigures set made_at = '2020-01-01'{OWN}")
     assert "its figures are not what its events give" in named(deep=True), "the log has when its events came"
-
-
-def test_figures_of_before_duty_was_noted_are_held_against_their_events_without_it() -> None:
-    """As a record has them that was made by an earlier version, and whose migrations were applied later."""
-    fed = Fed()
-    fed.forge(f"update django_migrations set applied = now() + interval '1 hour' where name = '{NOTES_DUTY}'")
-    fed.forge(f"update audit_sessionfigures set figures = {WITHOUT_DUTY}{OWN}")
-    assert faults(deep=True) == []
-    another = WITHOUT_DUTY.replace("- 'duty'", "- 'duty' || '{{\"events\": 1}}'")
-    fed.forge(f"update audit_sessionfigures set figures = {another}{OWN}")
-    assert "its figures are not what its events give" in named(deep=True)

@@ -19,9 +19,7 @@ from audit.adjudication.what_if import Selection
 from audit.casework import actions
 from audit.corrections import decisions
 from audit.models import AdjudicationRun, Finding, LoggedStream, Officer, RunState, WhatIf
-from audit.projections import found
 from audit.register import entries
-from audit.transparency import kept_findings
 from settlement import ENGINE_VERSION
 from tests import citus
 from tests.audit.corrections.corrections_desk import CORRECTION, replayed
@@ -226,29 +224,6 @@ def test_an_officer_who_is_called_otherwise_now_did_what_they_did() -> None:
             )
         officer.refresh_from_db()
     assert [officer.get_username() for officer in (casino.officer, casino.second, casino.director)] == before
-    assert_holds(deep=False)
-
-
-def test_what_an_earlier_version_left_is_counted_until_it_is_entered_and_holds_then(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with monkeypatch.context() as earlier:
-        earlier.setattr(kept_findings, "keep_adjudicated", lambda *args: None)
-        earlier.setattr(kept_findings, "keep", lambda *args: None)
-        casino = whole_record()
-    with monkeypatch.context() as earlier:
-        earlier.setattr(found, "_keeping_began", lambda: None)  # whatever other tests have committed
-        before = derived(casino.casino.pk)
-    assert before.faults == []
-    assert before.figures.unkept > 0
-    call_command("keep")
-    seal()
-    assert_holds(deep=False)
-    assert derived(casino.casino.pk).figures.unkept == 0
-    capsys.readouterr()
-    call_command("keep")
-    assert "0 sessions" in capsys.readouterr().out
-    casino.played("after")
     assert_holds(deep=False)
 
 

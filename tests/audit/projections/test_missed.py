@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pytest
-from django.core.management import call_command
 from django.db import connection, transaction
 
 from audit.access.database_roles import WORKER
@@ -18,7 +17,6 @@ from audit.event_store import audit_trail
 from audit.models import AdjudicationRun, Finding, SignoffException
 from audit.register import entries
 from audit.register.readings import DOUBLE_TABLE
-from audit.transparency import kept_findings
 from tests.audit.corrections.corrections_desk import replayed
 from tests.audit.projections.forgers import unguarded
 from tests.audit.projections.record import Casino, faults, whole_record
@@ -303,22 +301,6 @@ def test_an_approval_is_undone_in_what_was_found_and_in_the_run_that_knows_it() 
             assert cursor.rowcount > 0
         cursor.execute("set local session_replication_role = origin")
     assert casino.name("decided") in {fault.stream for fault in faults()}
-
-
-def test_a_finding_added_to_a_session_of_an_earlier_version_is_named_once_its_findings_are_kept(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    with monkeypatch.context() as earlier:
-        earlier.setattr(kept_findings, "keep_adjudicated", lambda *args: None)
-        played = Played()
-    call_command("keep")
-    seal()
-    forged = [
-        f"insert into audit_finding ({COPIED}, case_id, severity, status, stood_at)"
-        f" select {COPIED.replace('rule', 'varchar %scount-missing%s' % (2 * (chr(39),)), 1)}, case_id, 'major',"
-        " 'standing', now() from audit_finding where id = {ended}"
-    ]
-    played.attack(forged, "{in_closed}")
 
 
 SUPERSEDE = (
