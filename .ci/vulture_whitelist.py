@@ -26,7 +26,7 @@ _.AuditConfig, _.DeskConfig, _.DeskSite, _.default_auto_field, _.default_site, _
 _.Command, _.help, _.add_arguments, _.requires_system_checks
 
 # Django models: Meta, managers, choices that only the database or an engine's finding names.
-_.verbose_name, _.db_table, _.abstract, _.proxy
+_.verbose_name, _.db_table, _.abstract, _.proxy, _.constraints
 _.REGISTER, _.MANUAL, _.register_version  # of runs: fields for the register of readings
 _.CHEF_DE_PARTIE, _.COUNT_ROOM, _.card_or_licence
 _.REINSTATED, _.REOPENED  # of changes of findings: written by triggers

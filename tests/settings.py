@@ -20,11 +20,11 @@ _schema = hashlib.sha256()
 for _path in [
     ROOT / "requirements.lock",
     ROOT / "audit" / "access" / "database_roles.py",
-    *sorted((ROOT / "audit" / "migrations").rglob("*.*")),
+    *sorted((ROOT / "audit" / "migrations").glob("*.py")),
+    *sorted((ROOT / "audit").glob("*/sql/*.sql")),
     *([ROOT / "audit" / "event_store" / "citus.sql"] if "CABOCHON_TEST_CITUS" in os.environ else []),
 ]:
-    if _path.suffix in {".lock", ".py", ".sql"}:
-        _schema.update(_path.read_bytes())
+    _schema.update(_path.read_bytes())
 MIGRATED = f"migrated_{RUN}_{_schema.hexdigest()[:16]}"
 """The database from which the run copies every other: migrated, and named after the files it was made from."""
 

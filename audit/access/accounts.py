@@ -8,8 +8,8 @@ address and a reactivation are requests that one administrator proposes and anot
 is done by one.
 
 Each of these functions names an entry of the audit trail, and the database does what the entry says in the same
-statement, or refuses: the rules are in ``audit/migrations/sql/0022_account_functions.sql``. Here are the words of a
-refusal. An account of several casinos has the entry in the trail of each.
+statement, or refuses: the rules are in ``sql/accounts.sql`` and ``sql/requests.sql``. Here are the words of a refusal.
+An account of several casinos has the entry in the trail of each.
 
 The link of an invitation works before its role is approved: choosing a password and approving a role then need not
 wait for each other, and an account without a role sees nothing.

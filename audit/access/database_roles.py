@@ -11,8 +11,8 @@
 | ``cabochon_reader`` | web, worker, sequencer; auditors | read the record, without passwords, keys and sessions |
 
 No role may rewrite a finding's identity, an action, a signature, an account, its role, link or password, a request
-about it, the house register, or a decision on a correction: the functions of migrations 0018, 0022, 0024 and 0025 write
-these, each with its entry of the audit trail. Whoever adds a table or a function adds a line here; until then a test
+about it, the house register, or a decision on a correction: functions write these, each with its entry of the audit
+trail (``audit/event_store/sql/entries.sql``). Whoever adds a table or a function adds a line here; until then a test
 and ``manage.py check --deploy --database default`` name it.
 
 ``audit.access.applied_roles`` gives each role exactly this, and compares.

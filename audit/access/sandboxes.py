@@ -1,7 +1,7 @@
 """Sandboxes: casinos for trying a table system. What one has recorded can be deleted, and nothing of any other casino.
 
-The database proves it: ``audit_act_sandbox_emptied`` (migration 0045) refuses every other casino, and the triggers of
-the log let go what is in the space of sandboxes, of this one, in that transaction alone.
+The database proves it: ``audit_act_sandbox_emptied`` (``sql/sandboxes.sql``) refuses every other casino, and the
+triggers of the log let go what is in the space of sandboxes, of this one, in that transaction alone.
 """
 
 from __future__ import annotations

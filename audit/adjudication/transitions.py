@@ -1,4 +1,4 @@
-"""What a run and a finding can become, as two tables. The database refuses every other change: migration 0016.
+"""What a run and a finding can become, as two tables. The database refuses every other change: ``sql/findings.sql``.
 
 ``manage.py standingdiagram`` writes the diagrams in ``docs/standing.md`` from them.
 """

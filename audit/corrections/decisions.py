@@ -8,7 +8,7 @@ who approves them, as for a case. Nobody decides about a correction that they re
 nobody decides twice. A refused correction never has an effect; the table may send another.
 
 Each decision names an entry of the audit trail, and the database does what it says in the same statement, or refuses:
-``audit/migrations/sql/0025_corrections.sql``. Here are the words of a refusal.
+``sql/decisions.sql``. Here are the words of a refusal.
 """
 
 from __future__ import annotations

@@ -135,8 +135,8 @@ def append(
 def append_and_apply(stream_id: int, entry: NewEvent, *, function: str, secret: str | None) -> dict[str, Any]:
     """Append an entry of the audit trail and apply it, in one statement of the database's. Return what that returns.
 
-    ``function`` is ``audit_perform_act`` or ``audit_perform_command``; see ``migrations/sql/0018_walls.sql``. Raise
-    ``EntryRefused`` or ``UnexpectedSeq``, and store nothing.
+    ``function`` is ``audit_perform_act`` or ``audit_perform_command``; see ``sql/entries.sql``. Raise ``EntryRefused``
+    or ``UnexpectedSeq``, and store nothing.
     """
     parameters, _root = _parameters(stream_id, [entry], entry.seq + 1, 0)
     try:

@@ -5,8 +5,8 @@
 --   stream, key, clock                     on every node: a name is found, and a batch dated, where it is stored
 --   leaf, subtree, checkpoint, emptied     on the coordinator alone, beside Django's tables
 --
--- The functions of the log keep names, signatures and owner. What a function does is written once, in the migrations: where
--- the cluster needs more, the function itself is moved to the schema log_node, and another of its name calls it.
+-- The functions of the log keep names, signatures and owner. What a function does is written once, in the folder sql: where the
+-- cluster needs more, the function itself is moved to the schema log_node, and another of its name calls it.
 --
 -- Citus speaks to another node as the role that a statement runs under, and a transaction writes to a shard under one role.
 -- What writes to the log runs as its owner, cabochon_owner; so that role signs in here, from node to node: pg_hba.conf has to
@@ -48,7 +48,7 @@ end $$;
 
 -- Months ------------------------------------------------------------------------------------------------------------
 
--- As the migrations have it, but for what is there already: a partition's clone of a row trigger fires as its parent's does,
+-- As streams.sql has it, but for what is there already: a partition's clone of a row trigger fires as its parent's does,
 -- and bears another name on a shard, so that it cannot be enabled there by name.
 create or replace function log.protect(relation regclass) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
@@ -130,7 +130,7 @@ begin
   end loop;
 end $$;
 
--- Where Citus needs it, some words of a function of the migrations are others here.
+-- Where Citus needs it, some words of a function are others here.
 create or replace function log_node.adapt(p_function regprocedure, p_was text, p_becomes text) returns void
 language plpgsql set search_path = pg_catalog, pg_temp as $$
 declare

@@ -55,7 +55,7 @@ class RequestState(models.TextChoices):
 
 
 class AccountRequest(models.Model):
-    """What one administrator proposes about an account, and another decides. The database guards it: migration 0020."""
+    """What one administrator proposes about an account, and another decides. The database guards it."""
 
     kind = models.CharField(_("request"), max_length=16, choices=RequestKind)
     officer = models.ForeignKey(

@@ -191,8 +191,7 @@ class Finding(_Found):
     """One irregularity, as one or more runs found it. Never deleted, and what it says does not change.
 
     A run that finds the same again takes it over; one that finds it with other contents adds a finding of its own. The
-    database opens a case when a finding comes to stand, unless it is for information, and guards the transitions:
-    migrations 0016 and 0026.
+    database opens a case when a finding comes to stand, unless it is for information, and guards the transitions.
     """
 
     status = models.CharField(_("status"), max_length=16, choices=FindingStatus, default=FindingStatus.STANDING)
@@ -231,7 +230,7 @@ class Finding(_Found):
         verbose_name=_("case"),
     )
     heads_case = models.BooleanField(default=False, db_default=False, editable=False)
-    """Whether the case is of this finding, the cause of its incident: set by the database, migration 0046."""
+    """Whether the case is of this finding, the cause of its incident: set by the database."""
 
     objects = FindingQuerySet.as_manager()
 
@@ -315,9 +314,7 @@ class Finding(_Found):
 
 
 class FindingCounter(models.Model):
-    """The last number that a finding of a casino was given in a year of gaming days. A function of the database counts:
-    migration 0043.
-    """
+    """The last number that a finding of a casino was given in a year of gaming days, counted by the database."""
 
     pk = models.CompositePrimaryKey("casino_id", "year")
     casino = models.ForeignKey(Casino, on_delete=models.PROTECT, db_index=False, related_name="+")

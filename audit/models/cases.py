@@ -56,7 +56,7 @@ class Deadline(models.Model):
 
 
 class Case(models.Model):
-    """The casework on one finding, whichever run finds it. The database opens and guards it: migration 0008."""
+    """The casework on one finding, whichever run finds it. The database opens and guards it."""
 
     stream_id = models.BigIntegerField()
     seq = models.BigIntegerField()

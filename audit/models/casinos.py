@@ -26,7 +26,7 @@ class Casino(models.Model):
     """A tenant. Nothing of one casino is ever shown to the officers or the API keys of another.
 
     A sandbox is a casino for trying a table system: its streams are apart in the log, are never sealed, belong to no
-    night, and are deleted by ``manage.py sandbox --empty``. See migration 0045.
+    night, and are deleted by ``manage.py sandbox --empty``. See ``audit/event_store/sql/sandboxes.sql``.
     """
 
     code = models.CharField(_("code"), max_length=100, unique=True, validators=[CODE])

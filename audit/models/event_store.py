@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from audit.models.casinos import Casino, GamingTable
 
 FIRST_SANDBOX_ID = 1 << 51
-"""The least id of a stream of a sandbox: see migration 0045."""
+"""The least id of a stream of a sandbox: see ``audit/event_store/sql/sandboxes.sql``."""
 
 
 class AppendOnly(Exception):

@@ -31,7 +31,7 @@ JOINERS = "\u200c\u200d"
 """The format characters that are letters' own in some scripts. Others could turn the text around them."""
 
 
-def is_printable(text: str) -> None:  # migration 0018 names it
+def is_printable(text: str) -> None:  # migration 0001 names it
     """Raise ``ValidationError`` if ``text`` has control characters, or such as change the direction of text."""
     if any(unicodedata.category(each) in ("Cc", "Cf", "Zl", "Zp") and each not in JOINERS for each in text):
         raise ValidationError(_("Control characters are not allowed."))

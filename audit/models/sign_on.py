@@ -10,7 +10,7 @@ from audit.models.officers import Officer, Role
 
 
 class ProviderAccount(models.Model):
-    """An officer's account at the provider, from the first sign-in with it on. A function writes it: migration 0043."""
+    """An officer's account at the provider, from the first sign-in with it on. A function writes it."""
 
     officer = models.OneToOneField(Officer, on_delete=models.PROTECT, related_name="provider_account")
     issuer = models.CharField(max_length=255)

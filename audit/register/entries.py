@@ -5,8 +5,8 @@
                    └──────► withdrawn  by whoever proposed it
 
 Each of these names an entry of the audit trail, and the database does what it says in the same statement, or refuses:
-``audit/migrations/sql/0024_register.sql``. Here are the words of a refusal, and the question to the engine whether the
-law allows a value: when it is proposed, and again when it is approved.
+``sql/entries.sql``. Here are the words of a refusal, and the question to the engine whether the law allows a value:
+when it is proposed, and again when it is approved.
 """
 
 from __future__ import annotations

@@ -106,7 +106,7 @@ def _guards() -> Iterator[CheckMessage]:
     if len(_rows(_GUARDS)) < 2:
         yield Warning(
             "Nothing refuses DDL that would weaken the log.",
-            hint="Run audit/migrations/sql/0002_guard.sql as a superuser, or enable the event triggers again.",
+            hint="Run audit/event_store/sql/guard.sql as a superuser, or enable the event triggers again.",
             id="audit.W003",
         )
     for node, what in cluster.unprotected() if cluster.is_distributed() else ():

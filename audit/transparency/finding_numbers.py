@@ -1,6 +1,7 @@
 """Numbers of findings: given once, counted for each casino and year, one update of a counter for all of a batch.
 
-Migration 0043 has the functions that count. What is stored without a number takes one from a trigger.
+The functions that count are in ``audit/adjudication/sql/findings.sql``. What is stored without a number takes one from
+a trigger.
 """
 
 from __future__ import annotations

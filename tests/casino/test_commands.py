@@ -35,7 +35,6 @@ NEED_DATABASE: dict[str, tuple[str, ...]] = {
     "keep": (),
     "ledger": ("--casino", "c"),
     "logkey": (),
-    "logschema": (),
     "migrate": (),
     "quarantine": (),
     "reconcile": ("--casino", "c", "--day", "2026-01-01"),
@@ -103,9 +102,8 @@ def test_a_command_on_a_database_that_is_not_migrated_says_so_in_one_line(tmp_pa
     commands = {name: NEED_DATABASE[name] for name in set(NEED_DATABASE) - others}
     for name, (code, errors) in run_all(commands, empty_url, tmp_path).items():
         assert "Traceback" not in errors
-        if name != "logschema":
-            assert code == 1, f"{name}: {errors}"
-            assert "manage.py migrate" in errors.splitlines()[-1], f"{name}: {errors}"
+        assert code == 1, f"{name}: {errors}"
+        assert "manage.py migrate" in errors.splitlines()[-1], f"{name}: {errors}"
 
 
 def test_a_command_that_its_account_may_not_run_says_so_in_one_line(tmp_path: Path, superuser_url: str) -> None:

@@ -53,7 +53,7 @@ def test_a_wheel_has_every_file_of_its_packages_and_no_other(wheel: tuple[str, z
     assert carried == expected
     for each in (
         "settlement/law_texts/fr-art-54.txt",
-        "audit/event_store/schema.sql",
+        "audit/event_store/sql/streams.sql",
         "casino/templates/admin/login.html",
     ):
         assert name != "cabochon" or each in carried

@@ -7,12 +7,11 @@ import random
 from collections.abc import Iterable
 from datetime import date, timedelta
 from fractions import Fraction
-from importlib import import_module
 from typing import Any
 
 import msgspec
 import pytest
-from django.db import DatabaseError, connection
+from django.db import DatabaseError
 
 from audit.ledger import feeding
 from audit.models import (
@@ -152,11 +151,8 @@ def test_a_process_is_since_the_earliest_day_of_its_sessions_whatever_came_first
     wheel = LedgerProcess.objects.get(casino=casino, name="wheel 37: W1")
     assert (wheel.sessions, wheel.first_day) == (3, min(days))
     assert list(wrong_ledger(casino.pk)) == []
-    LedgerProcess.objects.filter(pk=wheel.pk).update(first_day=days[0])  # as it was before migration 0056
+    LedgerProcess.objects.filter(pk=wheel.pk).update(first_day=days[0])
     assert [wrong.what for wrong in wrong_ledger(casino.pk) if "wheel 37: W1" in wrong.what]
-    with connection.cursor() as cursor:
-        cursor.execute(import_module("audit.migrations.0056_first_days").EARLIEST)
-    assert list(wrong_ledger(casino.pk)) == []
 
 
 def test_what_is_not_sealed_or_not_closed_is_not_fed(casino: Casino) -> None:
