@@ -1,17 +1,16 @@
 """Questions to this tree's code about the record in ``DATABASE_URL``; the answers are JSON.
 
     python -m tests.upgrade.answers record                  everything that an upgrade must not change; reads only
-    python -m tests.upgrade.answers later                   the same of what 0.1.0 had not
     python -m tests.upgrade.answers log                     the part of it that is the log
     python -m tests.upgrade.answers verify deploy tasks     does the log verify, is it guarded, are its tasks known?
     python -m tests.upgrade.answers check=FILE              the lines that the evidence verifier prints for a bundle
     python -m tests.upgrade.answers evidence=FILE           makes the bundle of a finding again, and verifies it
     python -m tests.upgrade.answers replay                  replays every stream from its first event, as a what-if
     python -m tests.upgrade.answers promote                 promotes a what-if of every stream, and replays what waits
-    python -m tests.upgrade.answers post=SECRET adjudicate  sends an event to the open stream; replays what waits
+    python -m tests.upgrade.answers command=LINE            runs a command of manage.py, and names its answer so
     python -m tests.upgrade.answers append=SECRET           sends an event to the open stream, replays it and seals it
 
-``make_0_1_0.py`` asked 0.1.0, ``make_0_2_0.py`` 0.2.0; ``test_upgrade.py`` asks the head, by the same names. **After
+``make_1_0.py`` asked 1.0; ``test_upgrade.py`` asks the head, by the same names. **After
 renaming a model, a field or a module, edit the first part of this file and nothing else of the fixture**: the names on
 the left of the tables are those of the answers and stay; the right says where today's code has them. The schema ``log``
 is read by SQL, because its names do not change.
@@ -28,7 +27,6 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import date, datetime, time
 from decimal import Decimal
 from hashlib import sha256
-from inspect import signature
 from io import StringIO
 from itertools import pairwise
 from pathlib import Path
@@ -57,9 +55,6 @@ from audit.ingest.receipts import receipt
 from audit.transparency import proofs, signing_keys, tree
 from casino.celery import app
 from settlement import ENGINE_VERSION
-
-OF_RECEIPT = {"is_of_sandbox": False} if "is_of_sandbox" in signature(receipt).parameters else {}
-"""What a receipt needs beside stream and batch: a release before sandboxes has no such word."""
 
 FOUND = {
     "casino": "casino__code",
@@ -225,10 +220,7 @@ TABLES: Mapping[str, tuple[type[Any], Mapping[str, str]]] = {
             "purged_at": "purged_at",
         },
     ),
-}
-
-LATER: Mapping[str, tuple[type[Any], Mapping[str, str]]] = {
-    "casinos_later": (
+    "settings_of_casinos": (
         models.Casino,
         {"code": "code", "priority_threshold": "priority_threshold", "false_questions": "false_questions"}
         | {"is_sandbox": "is_sandbox", "silent_after_min": "silent_after_min", "reports_from": "reports_from"},
@@ -275,7 +267,7 @@ LATER: Mapping[str, tuple[type[Any], Mapping[str, str]]] = {
         | {"alpha": "alpha", "sessions": "sessions", "draws": "draws"},
     ),
 }
-"""What 0.1.0 had not, and later releases have."""
+"""What an upgrade must leave as it was: the rows of each table, by the names of the answers."""
 
 VALUES = {("jobs", "kind", "what_if"): "what-if", ("findings", "run", "None"): 0}
 """Stored values that a later version renamed: table, name and value of today, and the value in the answers."""
@@ -318,7 +310,7 @@ def models_of(table: str) -> Any:
 
 
 def _model_of(table: str) -> Any:
-    return (TABLES.get(table) or LATER[table])[0]
+    return TABLES[table][0]
 
 
 def _plain(value: Any) -> Any:
@@ -355,11 +347,6 @@ def record() -> dict[str, Any]:
         for change in difference(what_if)
     ]
     return tables | {"what_if_differences": differences, "log": log(), "proofs": proofs_of_the_log()}
-
-
-def later() -> dict[str, Any]:
-    """Return what an upgrade must leave as it was, of what 0.1.0 had not."""
-    return {name: rows_of(name, fields) for name, (_model, fields) in LATER.items()}
 
 
 def log() -> dict[str, Any]:
@@ -432,7 +419,7 @@ def _proofs_of(stream_id: int, name: str, seq: int) -> dict[str, Any]:
     index = tree.index_of(stream_id, batch.first_seq)
     first = tree.first_checkpoint_holding(index) if index is not None else None
     return {
-        "receipt": receipt(name, batch, **OF_RECEIPT),
+        "receipt": receipt(name, batch, is_of_sandbox=False),
         "newest": proofs.prove(stream_id, seq, tree.newest_checkpoint()),
         "first": proofs.prove(stream_id, seq, first),
     }
@@ -532,12 +519,6 @@ def _post(secret: str) -> tuple[int, int, Any]:
     return stream_id, next_seq, json.loads(answer.content)
 
 
-def post(secret: str) -> dict[str, Any]:
-    """Send the next event of the open stream by the API, and nothing more: what a web server does."""
-    stream_id, seq, answer = _post(secret)
-    return {"stream_id": stream_id, "seq": seq, "receipt": answer}
-
-
 def adjudicate() -> dict[str, Any]:
     """Replay what is not replayed yet, and nothing more: what a worker does. Return how many events that were."""
     folded = 0
@@ -567,9 +548,16 @@ def append(secret: str) -> dict[str, Any]:
     }
 
 
+def command(line: str) -> str:
+    """Return what a command of ``manage.py`` prints."""
+    output = StringIO()
+    call_command(*line.split(), stdout=output)
+    return output.getvalue()
+
+
 QUESTIONS: Mapping[str, Callable[..., Any]] = {
     each.__name__: each
-    for each in (record, later, log, verify, deploy, tasks, check, evidence, replay, promote, append, post, adjudicate)
+    for each in (record, log, verify, deploy, tasks, check, evidence, replay, promote, append, command)
 }
 
 
@@ -578,7 +566,7 @@ def main(questions: list[str]) -> None:
     answers = {}
     for question in questions:
         name, _equals, argument = question.partition("=")
-        answers[name] = QUESTIONS[name](*([argument] if argument else []))
+        answers[question if name == "command" else name] = QUESTIONS[name](*([argument] if argument else []))
     json.dump(answers, sys.stdout, ensure_ascii=False, sort_keys=True)
 
 

@@ -18,18 +18,14 @@ import psycopg
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 
-RELEASES = ("0.1.0", "0.2.0")
+RELEASES = ("1.0",)
 """The releases of which there is a record, the earliest first."""
 
-DUMP = HERE / "record-0.1.0.sql.xz"
-ANSWERS = HERE / "record-0.1.0.json.xz"
-BUNDLE = HERE / "evidence-0.1.0.zip"
-KEYS = HERE / "keys"
-
 ORIGIN = "upgrade.cabochon.example/log"
-ROLES = ("cabochon_owner", "cabochon_writer", "cabochon_reader", "cabochon_sequencer")
-LATER_ROLES = ("cabochon_web", "cabochon_worker", "cabochon_operator")
-"""Roles that 0.1.0 had not: one of them is what its documentation called an account."""
+ROLES = (
+    *("cabochon_owner", "cabochon_writer", "cabochon_reader", "cabochon_sequencer"),
+    *("cabochon_web", "cabochon_worker", "cabochon_operator"),
+)
 
 
 def path_of(version: str, ending: str) -> Path:
@@ -41,20 +37,19 @@ def bundle_of(version: str) -> Path:
 
 
 def keys_of(version: str) -> Path:
-    """Return the folder of the private keys of a record. That of 0.1.0 is the first."""
-    return KEYS if version == "0.1.0" else HERE / f"keys-{version}"
+    """Return the folder of the private keys of a record."""
+    return HERE / f"keys-{version}"
 
 
 def archive_of(version: str) -> Path:
-    """Return the folder of the months that are in the archive; 0.1.0 had none."""
+    """Return the folder of the months that are in the archive."""
     return HERE / f"archive-{version}"
 
 
 def lay_out(data: Path, version: str) -> None:
     """Put what belongs to the record of a release into a data folder: its keys, archive and exported checkpoints."""
     shutil.copytree(keys_of(version), data / "keys")
-    if archive_of(version).is_dir():
-        shutil.copytree(archive_of(version), data / "archive")
+    shutil.copytree(archive_of(version), data / "archive")
     (data / "checkpoints").mkdir()
     for size, note in answered_by(version)["record"]["proofs"]["checkpoints"].items():
         (data / "checkpoints" / f"checkpoint-{int(size):020}").write_text(note)
@@ -70,7 +65,7 @@ def environment(database_url: str, data: Path) -> dict[str, str]:
         "CABOCHON_DATA": str(data),
         "CABOCHON_SECRET_KEY": "the secret key of a test",
         "CABOCHON_ORIGIN": ORIGIN,
-        "CABOCHON_KEYS": str(data / "keys" if (data / "keys").is_dir() else KEYS),
+        "CABOCHON_KEYS": str(data / "keys"),
         "CABOCHON_ARCHIVE": str(data / "archive"),
         "CABOCHON_CHECKPOINTS": str(data / "checkpoints"),
         "CABOCHON_EMAIL_URL": "dummymail://",
@@ -98,10 +93,10 @@ def ask(*questions: str, database_url: str, data: Path) -> dict[str, Any]:
     return answers
 
 
-def load(database_url: str, version: str = "0.1.0") -> None:
+def load(database_url: str, version: str) -> None:
     """Load the dump of a release into an empty database, as a superuser."""
     with psycopg.connect(database_url, autocommit=True) as connection:
-        for role in ROLES if version == "0.1.0" else ROLES + LATER_ROLES:
+        for role in ROLES:
             try:
                 connection.execute(f"create role {role} nologin")
             except (psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):  # roles belong to the server
@@ -113,11 +108,6 @@ def answered_by(version: str) -> dict[str, Any]:
     """Return the answers of a release about its own record."""
     answers: dict[str, Any] = json.loads(lzma.decompress(path_of(version, "json.xz").read_bytes()))
     return answers
-
-
-def answered_by_0_1_0() -> dict[str, Any]:
-    """Return the answers of 0.1.0 about its own record."""
-    return answered_by("0.1.0")
 
 
 def dumped(database_url: str) -> str:

@@ -1,10 +1,12 @@
-"""How the record of 0.2.0 was made. It ran once, on commit e2a9f0c at version 0.2.0, and can only be run there.
+"""How the record of the baseline of 1.0 was made. It ran once, on the commit that brought it, and is not run again.
 
-    DATABASE_URL=postgres://…/an_empty_database python -m tests.upgrade.make_0_2_0
+    DATABASE_URL=postgres://…/an_empty_database python -m tests.upgrade.make_1_0
 
-As ``make_0_1_0.py``, on PostgreSQL 15, by the ways that a deployment uses. What is kept is beside it:
-``record-0.2.0.sql.xz``, ``record-0.2.0.json.xz``, ``evidence-0.2.0.zip``, ``keys-0.2.0/`` and the file of the month
-that is in the archive, ``archive-0.2.0/``.
+The server was PostgreSQL 15, whose dumps 18 loads, too; ``pg_dump`` of the same version is found on the path or named
+by ``PG_DUMP``. Everything was made by the ways that a deployment uses: events come by the interface and are replayed,
+sealed, counted, reconciled; officers sign nights and work on cases. What is kept is beside it: ``record-1.0.sql.xz``,
+``record-1.0.json.xz``, ``evidence-1.0.zip``, ``keys-1.0/`` and the file of the month that is in the archive,
+``archive-1.0/``.
 """
 
 # ruff: noqa: E402 - Django is set up before its models are imported
@@ -27,7 +29,7 @@ from typing import Any
 
 from tests.upgrade.files import archive_of, ask, bundle_of, dumped, environment, keys_of, path_of
 
-VERSION = "0.2.0"
+VERSION = "1.0"
 DATA = Path(tempfile.mkdtemp(prefix="record-"))
 KEYS = keys_of(VERSION)
 for folder in (KEYS, archive_of(VERSION)):
@@ -84,7 +86,7 @@ Events = list[dict[str, Any]]
 
 ARCHIVED, FIRST, SECOND = date(2026, 8, 12), date(2026, 11, 4), date(2026, 11, 5)
 PASSWORD = "a password of the record"
-RULESETS = {"C": "fr-craps", "R": "fr-roulette", "A": "fr-american-roulette", "B": "fr-boule"}
+RULESETS = {"C": "fr-craps", "R": "fr-roulette", "A": "fr-american-roulette"}
 WRONG = {
     "C1": ["payout-overpaid", "dice-changed-during-point-series", "losing-wager-paid"],
     "R1": ["payout-underpaid", "payout-missing", "wager-after-no-more-bets"],
@@ -369,7 +371,7 @@ def make() -> tuple[str, bytes]:
     deauville.send([{"stream": "deauville.x", "seq": 1, "type": "dice.thrown", "data": {}}], expect=422)
     seal()
     jobs(deauville, staff)
-    audit_trail.record("fanny", "log.noted", data={"text": "the end of 0.2.0"})
+    audit_trail.record("fanny", "log.noted", data={"text": "the end of 1.0"})
     seal()
     shown = Finding.objects.filter(rule="payout-overpaid", status="standing").exclude(casino=sandbox.casino)
     finding = shown.exclude(stream__gaming_day=ARCHIVED).order_by("stream_id", "seq", "pk")[0]
@@ -384,7 +386,7 @@ def main() -> None:
     secret, bundle = make()
     database_url = os.environ["DATABASE_URL"]
     bundle_of(VERSION).write_bytes(bundle)
-    answers = ask("record", "later", "verify", "deploy", database_url=database_url, data=DATA)
+    answers = ask("record", "verify", "deploy", database_url=database_url, data=DATA)
     answers["secret"] = secret
     assert answers["verify"]["holds"], answers["verify"]["lines"]
     content = json.dumps(answers, ensure_ascii=False, indent=1).encode()
