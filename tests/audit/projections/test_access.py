@@ -15,8 +15,9 @@ from audit.event_store import audit_trail
 from audit.models import ApiKey, Finding, Membership, ProviderAccount, Role, Webhook
 from audit.notifications import feed, webhooks
 from audit.projections.takeover import keep_settings
+from tests import citus
 from tests.audit.casework.test_actions import hired
-from tests.audit.projections.record import Casino, derived, faults
+from tests.audit.projections.record import Casino, faults
 from tests.audit.projections.test_casinos import forge, named, named_after
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal
@@ -29,7 +30,7 @@ HOOK = "https://hooks.example/cabochon?token=1"
 class Kept:
     """A casino with findings, officers, a webhook, keys, groups and a linked account, all of which the log keeps."""
 
-    def __init__(self, *, is_kept: bool = True) -> None:
+    def __init__(self) -> None:
         self.record = Casino()
         self.casino = self.record.casino
         self.record.played("s")
@@ -48,8 +49,7 @@ class Kept:
             self.second.get_username(), "officer.linked", casino_id=self.casino.pk, data=linked, secret="subject-1"
         )
         feed.number(self.casino.pk)
-        if is_kept:
-            keep_settings()
+        keep_settings()
         seal()
         assert faults() == []
         self.finding = Finding.objects.standing().filter(casino=self.casino).earliest("pk")
@@ -68,6 +68,11 @@ class Kept:
             "finding": self.finding.pk,
         }
         forge(statement, **names)
+
+
+@pytest.fixture(scope=citus.MODULE)
+def kept(_committed_before: None) -> Kept:
+    return Kept()
 
 
 FORGED = {
@@ -202,8 +207,7 @@ FORGED = {
 }
 
 
-def test_whatever_is_forged_is_named() -> None:
-    kept = Kept()
+def test_whatever_is_forged_is_named(kept: Kept) -> None:
     where = f"of {kept.finding.stream.name}, event {kept.finding.seq}:"
     missed = []
     for what, (statement, expected) in FORGED.items():
@@ -214,44 +218,22 @@ def test_whatever_is_forged_is_named() -> None:
     assert faults() == []
 
 
-def test_what_is_declared_not_to_be_named_is_not() -> None:
+def test_what_is_declared_not_to_be_named_is_not(kept: Kept) -> None:
     """``docs/log.md`` says so, under what tables say: whoever closes one of these changes both."""
-    kept = Kept()
     kept.forge("update audit_apikey set digest = sha256('another secret') where id = {key}")
     kept.forge("update audit_provideraccount set subject = 'subject-2' where officer_id = {second}")
     kept.forge("update audit_webhook set position = 0, failures = 3 where id = {webhook}")
     assert named() == ""
 
 
-def test_roles_and_keys_of_an_earlier_version_are_counted_until_they_are_kept() -> None:
-    tenant = Tenant()
-    auditor = hired(tenant, Role.AUDITOR, "auditor")
-    other = Tenant()
-    forge(
-        "insert into audit_officer_casinos (officer_id, casino_id, role) values ({officer}, {casino}, 'auditor')",
-        officer=auditor.pk,
-        casino=other.casino.pk,
-    )
-    assert faults() == []
-    before = derived().figures.unstated
-    keep_settings()
-    seal()
-    assert before > 0 == derived().figures.unstated
-    assert faults() == []
-    forge("update audit_officer_casinos set role = 'second' where casino_id = {casino}", casino=other.casino.pk)
-    assert f"is second at {other.code}, and entry" in named()
-
-
-def test_a_linked_account_that_was_unlinked_holds() -> None:
-    kept = Kept()
+def test_a_linked_account_that_was_unlinked_holds(kept: Kept) -> None:
     call_command("signon", unlink=kept.second.get_username())
     assert not ProviderAccount.objects.filter(officer=kept.second).exists()
     seal()
     assert faults() == []
 
 
-def test_each_change_of_a_webhook_holds() -> None:
-    kept = Kept()
+def test_each_change_of_a_webhook_holds(kept: Kept) -> None:
     webhooks.change("ada", kept.webhook, name="h", url=HOOK + "2", severities=["minor", "critical"], is_active=False)
     webhooks.rotate("ada", kept.webhook)
     seal()
@@ -264,16 +246,14 @@ def test_each_change_of_a_webhook_holds() -> None:
     assert stored.url not in str(entry), "an address may have a secret in it"
 
 
-def test_a_key_that_was_rotated_holds() -> None:
-    kept = Kept()
+def test_a_key_that_was_rotated_holds(kept: Kept) -> None:
     _before, key, _secret = keys.rotate("ada", kept.key.pk)
     seal()
     assert faults() == []
     assert ApiKey.objects.get(pk=key.pk).scopes == ["streams:read"]
 
 
-def test_a_role_that_is_changed_and_taken_away_by_a_command_holds() -> None:
-    kept = Kept()
+def test_a_role_that_is_changed_and_taken_away_by_a_command_holds(kept: Kept) -> None:
     membership = Membership.objects.get(officer=kept.record.auditor, casino=kept.casino)
     membership.role = Role.OFFICER
     membership.save()

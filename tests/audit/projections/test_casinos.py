@@ -141,6 +141,25 @@ def test_what_no_entry_says_is_counted_until_it_is_kept_and_named_from_then_on()
     assert f"table {table.pk} (B1) is stored, and no entry says what it is set to" in named()
 
 
+def test_roles_and_keys_of_an_earlier_version_are_counted_until_they_are_kept() -> None:
+    tenant = Tenant()
+    auditor = hired(tenant, Role.AUDITOR, "auditor")
+    other = Tenant()
+    forge(
+        "insert into audit_officer_casinos (officer_id, casino_id, role) values ({officer}, {casino}, 'auditor')",
+        officer=auditor.pk,
+        casino=other.casino.pk,
+    )
+    assert faults() == []
+    before = derived().figures.unstated
+    keep_settings()
+    seal()
+    assert before > 0 == derived().figures.unstated
+    assert faults() == []
+    forge("update audit_officer_casinos set role = 'second' where casino_id = {casino}", casino=other.casino.pk)
+    assert f"is second at {other.code}, and entry" in named()
+
+
 def test_what_somebody_has_written_past_the_desk_is_not_taken_over() -> None:
     kept = Kept()
     kept.forge("update audit_casino set cutoff = '09:00' where id = {casino}")

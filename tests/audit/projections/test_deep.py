@@ -10,6 +10,7 @@ from django.db import transaction
 from audit.ledger.feeding import feed
 from audit.models import LedgerBatch, LedgerProcess, SessionFigures, StreamEvidence, StreamMoney
 from audit.projections.ledger import wrong_ledger
+from tests import citus
 from tests.audit.projections.record import faults, whole_record
 from tests.audit.projections.test_casinos import RollBack, forge, named, named_after
 from tests.audit.transparency.sealed import seal
@@ -84,6 +85,13 @@ class Fed:
         forge(statement, **self.names)
 
 
+@pytest.fixture(scope=citus.MODULE)
+def fed(_committed_before: None) -> Fed:
+    fed = Fed()
+    assert faults(deep=True) == []
+    return fed
+
+
 def fed_wrong(fed: Fed, statement: str) -> str:
     """Return what is wrong with the ledger after an attack, which is rolled back."""
     try:
@@ -95,9 +103,7 @@ def fed_wrong(fed: Fed, statement: str) -> str:
         return found
 
 
-def test_what_is_kept_of_sessions_is_read_again() -> None:
-    fed = Fed()
-    assert faults(deep=True) == []
+def test_what_is_kept_of_sessions_is_read_again(fed: Fed) -> None:
     for model in (SessionFigures, StreamMoney, StreamEvidence):
         assert model.objects.filter(stream__casino=fed.casino).exists()
     kept = {what: named_after(partial(fed.forge, statement)) for what, statement in KEPT_FROM_IT.items()}
@@ -117,9 +123,7 @@ WITHOUT_DUTY = "convert_to((convert_from(figures, 'UTF8')::jsonb - 'duty')::text
 OWN = " where stream_id in (select stream_id from log.stream where casino_id = {casino})"
 
 
-def test_figures_that_lost_who_was_on_duty_are_named() -> None:
-    fed = Fed()
-    assert faults(deep=True) == []
+def test_figures_that_lost_who_was_on_duty_are_named(fed: Fed) -> None:
     fed.forge(f"update audit_sessionfigures set figures = {WITHOUT_DUTY}{OWN}")
     assert "its figures are not what its events give" in named(deep=True)
     fed.forge(f"update audit_sessionfigures set made_at = '2020-01-01'{OWN}")

@@ -18,6 +18,7 @@ from audit.projections.takeover import keep_settings
 from audit.projections.verify import verify_derived
 from audit.transparency import signing_keys
 from audit.transparency.verify import Fault, verify
+from tests import citus
 from tests.audit.projections.forgers import Attack, Forger, drawn_attack, unguarded
 from tests.audit.projections.record import faults, whole_record
 from tests.audit.tables import Tenant
@@ -36,6 +37,15 @@ class RollBack(Exception):
 
 
 KINDS = {"alter": Forger.alter, "delete": Forger.delete, "add": Forger.add}
+
+
+@pytest.fixture(scope=citus.MODULE, autouse=True)
+def _record(_committed_before: None) -> None:
+    Tenant()
+    whole_record()
+    keep_settings()
+    seal()
+    assert faults() == []
 
 
 def forging(kind: str, table: str) -> Callable[[Forger], Attack]:
@@ -72,8 +82,6 @@ BY_ROLES = {
     ],
 }
 """What the grants let a role do to these tables."""
-
-ATTACKS_OF_A_ROLE = 60
 
 
 def named(attack: Attack) -> tuple[bool, list[Fault] | str]:
@@ -115,14 +123,11 @@ def missed_by(role: str | None, kinds: Iterator[tuple[str, str]]) -> tuple[int, 
     return done, missed
 
 
-@pytest.mark.parametrize("each", [4, pytest.param(1, marks=pytest.mark.soak)])
+@pytest.mark.parametrize(
+    "each", [12, pytest.param(4, marks=pytest.mark.faults), pytest.param(1, marks=pytest.mark.soak)]
+)
 def test_whatever_a_superuser_writes_is_named(each: int) -> None:
-    """``make soak`` makes every attack, at least 500; a quarter of each share is left at every landing."""
-    Tenant()
-    whole_record()
-    keep_settings()
-    seal()
-    assert faults() == []
+    """``make soak`` makes every attack, at least 500, ``make faults`` a quarter of each share, ``make test`` fewer."""
     unguarded()
     kinds = [
         (kind, table)
@@ -136,13 +141,10 @@ def test_whatever_a_superuser_writes_is_named(each: int) -> None:
     assert faults() == [], "every attack was rolled back"
 
 
+@pytest.mark.parametrize("times", [3, pytest.param(12, marks=pytest.mark.faults)])
 @pytest.mark.parametrize("role", [WORKER, WEB])
-def test_whatever_a_role_can_write_is_named(role: str) -> None:
-    Tenant()
-    whole_record()
-    keep_settings()
-    seal()
-    kinds = BY_ROLES[role] * (ATTACKS_OF_A_ROLE // len(BY_ROLES[role]))
+def test_whatever_a_role_can_write_is_named(role: str, times: int) -> None:
+    kinds = BY_ROLES[role] * times
     done, missed = missed_by(role, iter(kinds))
     assert not missed, f"{len(missed)} of {done} attacks were not named\n" + "\n".join(missed)
     assert done == len(kinds)
@@ -150,8 +152,6 @@ def test_whatever_a_role_can_write_is_named(role: str) -> None:
 
 
 def test_a_finding_that_is_moved_into_a_stream_that_is_no_session_is_named() -> None:
-    whole_record()
-    assert faults() == []
     unguarded()
     finding = Finding.objects.of_runs().earliest("pk")
     desk = LoggedStream.objects.filter(is_of_desk=True).earliest("pk")

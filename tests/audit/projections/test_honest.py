@@ -1,9 +1,4 @@
-"""What must not be a fault: whatever a casino does, at every moment at which somebody may verify.
-
-In a database of their own: the log keeps for good what tests commit that travel in time, streams of other days, of
-which it does not hold that nobody has read them for a day. A cluster's database cannot be copied: there, what is known
-before a test is left out (``note_committed``).
-"""
+"""What must not be a fault: whatever a casino does, at every moment at which somebody may verify."""
 
 from __future__ import annotations
 
@@ -30,12 +25,6 @@ from tests.audit.tables import MARKED_WRONG, dice_changed_in_mid_series, marked_
 from tests.audit.transparency.sealed import seal
 
 pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _own_database(request: pytest.FixtureRequest) -> None:
-    if not citus.COORDINATOR:
-        request.getfixturevalue("django_on_its_own_database")
 
 
 @pytest.mark.skipif(bool(citus.COORDINATOR), reason="a cluster has one database for all tests")
@@ -234,19 +223,6 @@ def test_two_casinos_hold_together_and_each_alone(capsys: pytest.CaptureFixture[
         assert faults(casino.casino.pk) == []
         call_command("verify", "--casino", casino.tenant.code)
         assert "Everything holds." in capsys.readouterr().out
-
-
-@pytest.mark.superuser
-def test_what_is_wrong_at_one_casino_is_no_fault_of_another() -> None:
-    one, other = Casino(), Casino()
-    stream_id = one.played("forged")
-    other.played("fine")
-    with connection.cursor() as cursor:
-        cursor.execute("set local session_replication_role = replica")
-        cursor.execute("update audit_finding set severity = 'minor' where stream_id = %s", [stream_id])
-        cursor.execute("set local session_replication_role = origin")
-    assert {fault.stream for fault in faults(one.casino.pk)} == {one.name("forged")}
-    assert faults(other.casino.pk) == []
 
 
 def test_events_after_a_close_hold(casino: Casino) -> None:

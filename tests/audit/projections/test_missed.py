@@ -6,7 +6,8 @@ each of which officers have worked on the first case. Braces stand for what ``na
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import partial
 
 import pytest
 from django.db import connection, transaction
@@ -17,9 +18,11 @@ from audit.event_store import audit_trail
 from audit.models import AdjudicationRun, Finding, SignoffException
 from audit.register import entries
 from audit.register.readings import DOUBLE_TABLE
+from tests import citus
 from tests.audit.corrections.corrections_desk import replayed
 from tests.audit.projections.forgers import unguarded
 from tests.audit.projections.record import Casino, faults, whole_record
+from tests.audit.projections.test_casinos import named_after
 from tests.audit.reconciliation.played import record, session
 from tests.audit.register.register_desk import LONG_AGO
 from tests.audit.tables import Tenant
@@ -55,8 +58,16 @@ class Played:
         for case_id in self.worked:
             self.casino.close_case(case_id)
         seal()
+        self.names = self._names()
+        self.places = {
+            whose: set(Finding.objects.filter(case=pk).values_list("stream__name", "seq"))  # type: ignore[misc]
+            for whose, pk in self.names.items()
+            if whose.endswith(("_case", "_worked"))
+        }
+        assert len(self.places) == 4
+        assert all(self.places.values())
 
-    def names_of(self) -> dict[str, object]:
+    def _names(self) -> dict[str, object]:
         """Return what the braces in an attack stand for."""
         ended, going_on = (self._second(stream_id) for stream_id in (self.closed, self.open))
         return {
@@ -85,38 +96,41 @@ class Played:
         assert finding is not None
         return finding
 
-    def attacked(self, statements: Sequence[str]) -> None:
-        assert faults() == []
-        names = self.names_of()
+    def attack(self, statements: Sequence[str]) -> None:
         unguarded()
         with connection.cursor() as cursor:
             cursor.execute("set local session_replication_role = replica")
             for statement in statements:
-                cursor.execute(statement.format(**names))
+                cursor.execute(statement.format(**self.names))
                 assert cursor.rowcount > 0, statement
             cursor.execute("set local session_replication_role = origin")
 
-    def is_named(self, *expected: str, deep: bool = False) -> None:
-        """Assert that a fault has one of the texts ``expected``."""
-        names = self.names_of_before
-        found = [str(fault) for fault in faults(deep=deep)]
-        wanted = [text.format(**names) for text in expected]
-        assert any(text in fault for fault in found for text in wanted), f"{wanted} in {found}"
-
-    def attack(self, statements: Sequence[str], *expected: str, deep: bool = False) -> None:
+    def is_named(self, statements: Sequence[str], *expected: str, deep: bool = False) -> None:
         """Attack, and assert that a fault has one of the texts ``expected``."""
-        self.names_of_before = self.names_of()
-        self.attacked(statements)
-        self.is_named(*expected, deep=deep)
+        self.attack(statements)
+        found = [str(fault) for fault in faults(deep=deep)]
+        assert self.has_one(found, *expected), f"{expected} in {found}"
+
+    def has_one(self, found: Sequence[str], *expected: str) -> bool:
+        """Return whether one of the faults ``found`` has one of the texts ``expected``."""
+        wanted = [text.format(**self.names) for text in expected]
+        return any(text in fault for fault in found for text in wanted)
+
+    def not_named(self, attacks: Mapping[str, Sequence[str]], *expected: str) -> dict[str, str]:
+        """Return what is found of those of ``attacks`` of which no fault has a text; each is rolled back."""
+        found = {what: named_after(partial(self.attack, statements)) for what, statements in attacks.items()}
+        return {what: faults for what, faults in found.items() if not self.has_one([faults], *expected)}
 
 
 def _run_of(stream_id: int) -> int:
     return int(AdjudicationRun.objects.filter(stream=stream_id).order_by("pk").values_list("pk", flat=True)[0])
 
 
-@pytest.fixture
-def played() -> Played:
-    return Played()
+@pytest.fixture(scope=citus.MODULE)
+def played(_committed_before: None) -> Played:
+    played = Played()
+    assert faults() == []
+    return played
 
 
 CASES = {
@@ -130,13 +144,15 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("whose", ["ended_case", "ended_worked", "going_on_case", "going_on_worked"])
 @pytest.mark.parametrize("column", [*CASES, "stream_id"])
-def test_what_a_case_was_opened_with_is_named(played: Played, whose: str, column: str) -> None:
-    value = CASES.get(column) or ("{open}" if whose.startswith("ended") else "{closed}")
-    in_session = "of closed-" if whose.startswith("ended") else "of open-"
-    case = "case {" + whose + "} "
-    played.attack([f"update audit_case set {column} = {value} where id = {{{whose}}}"], case, in_session)
+def test_what_a_case_was_opened_with_is_named(played: Played, column: str) -> None:
+    """Four cases at once: in a session that is closed and in one that goes on, and worked on by officers or not."""
+    for whose, other in (("ended", "{open}"), ("going_on", "{closed}")):
+        value = CASES.get(column, other)
+        cases = f"({{{whose}_case}}, {{{whose}_worked}})"
+        played.attack([f"update audit_case set {column} = {value} where id in {cases}"])
+    named = {(fault.stream, fault.first_seq) for fault in faults()}
+    assert [whose for whose, places in played.places.items() if not places <= named] == []
 
 
 FINDINGS = {
@@ -157,23 +173,28 @@ FINDINGS = {
 
 @pytest.mark.parametrize("column", FINDINGS)
 def test_a_finding_of_a_session_that_goes_on_is_named(played: Played, column: str) -> None:
-    played.attack([f"update audit_finding set {column} = {FINDINGS[column]} where id = {{going_on}}"], "{in_open}")
+    played.is_named([f"update audit_finding set {column} = {FINDINGS[column]} where id = {{going_on}}"], "{in_open}")
 
 
-@pytest.mark.parametrize("column", FINDINGS)
-def test_a_finding_of_a_closed_session_is_named_after_an_entry_of_the_register(played: Played, column: str) -> None:
-    _decide_something(played)
-    played.attack([f"update audit_finding set {column} = {FINDINGS[column]} where id = {{ended}}"], "{in_closed}")
-
-
-def _decide_something(played: Played) -> None:
+@pytest.fixture
+def decided(played: Played) -> Played:
     """Approve an entry in the register that is of no session: of a day that nobody has played."""
     entries.approve(played.casino.director, played.casino.propose("seat_limit", 6).pk)
     seal()
+    assert faults() == []
+    return played
+
+
+def test_a_finding_of_a_closed_session_is_named_after_an_entry_of_the_register(decided: Played) -> None:
+    attacks = {
+        column: [f"update audit_finding set {column} = {value} where id = {{ended}}"]
+        for column, value in FINDINGS.items()
+    }
+    assert not decided.not_named(attacks, "{in_closed}")
 
 
 def test_the_run_that_found_a_finding_is_named(played: Played) -> None:
-    played.attack(["update audit_finding set run_id = {run_of_open} where id = {ended}"], "{in_closed}")
+    played.is_named(["update audit_finding set run_id = {run_of_open} where id = {ended}"], "{in_closed}")
 
 
 COMBINED = {
@@ -216,7 +237,7 @@ COMBINED = {
 @pytest.mark.parametrize("deep", [False, True], ids=["", "deep"])
 @pytest.mark.parametrize("name", COMBINED)
 def test_rows_of_a_session_that_goes_on_are_forged_together(played: Played, name: str, deep: bool) -> None:
-    played.attack(COMBINED[name], "{in_open}", "case {going_on_case} ", deep=deep)
+    played.is_named(COMBINED[name], "{in_open}", "case {going_on_case} ", deep=deep)
 
 
 AFTER_A_DECISION = {
@@ -232,17 +253,15 @@ AFTER_A_DECISION = {
 }
 
 
-@pytest.mark.parametrize("name", AFTER_A_DECISION)
-def test_rows_of_a_closed_session_are_forged_after_an_entry_of_the_register(played: Played, name: str) -> None:
-    _decide_something(played)
-    played.attack(AFTER_A_DECISION[name], "{in_closed}", "case {ended_case} ")
+def test_rows_of_a_closed_session_are_forged_after_an_entry_of_the_register(decided: Played) -> None:
+    assert not decided.not_named(AFTER_A_DECISION, "{in_closed}", "case {ended_case} ")
 
 
 def test_only_the_row_that_was_altered_is_named(played: Played) -> None:
     assert Finding.objects.filter(stream=played.closed).count() > 2
-    played.attack(["update audit_finding set severity = 'minor' where id = {ended}"], "{in_closed}")
+    played.is_named(["update audit_finding set severity = 'minor' where id = {ended}"], "{in_closed}")
     found = {(fault.stream, fault.first_seq) for fault in faults()}
-    assert found == {(played.casino.name("closed"), played.names_of_before["ended_seq"])}
+    assert found == {(played.casino.name("closed"), played.names["ended_seq"])}
 
 
 def test_a_truth_value_of_the_register_is_not_a_number() -> None:
@@ -255,6 +274,18 @@ def test_a_truth_value_of_the_register_is_not_a_number() -> None:
     with connection.cursor() as cursor:
         cursor.execute("update audit_registerentry set value = '1' where id = %s", [proposed.pk])
     assert any(f"entry {proposed.pk} " in str(fault) for fault in faults()), "1 decides as if nothing had been decided"
+
+
+def test_what_is_wrong_at_one_casino_is_no_fault_of_another() -> None:
+    one, other = Casino(), Casino()
+    stream_id = one.played("forged")
+    other.played("fine")
+    with connection.cursor() as cursor:
+        cursor.execute("set local session_replication_role = replica")
+        cursor.execute("update audit_finding set severity = 'minor' where stream_id = %s", [stream_id])
+        cursor.execute("set local session_replication_role = origin")
+    assert {fault.stream for fault in faults(one.casino.pk)} == {one.name("forged")}
+    assert faults(other.casino.pk) == []
 
 
 def test_a_session_with_a_correction_that_waits_is_adjudicated_again() -> None:
@@ -322,8 +353,7 @@ WORKERS = {
 
 @pytest.mark.parametrize("name", WORKERS)
 def test_a_worker_forges_rows_together(played: Played, name: str) -> None:
-    names = played.names_of()
-    assert faults() == []
+    names = played.names
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(f"set local role {WORKER}")
         for statement in WORKERS[name]:
@@ -342,24 +372,27 @@ def test_what_stands_while_another_run_is_under_way_is_still_held_against_the_lo
     monkeypatch.setattr(replay, "STEP_EVENTS", 3)
     replay.advance(played.closed)
     replay.advance(played.closed)
-    played.attack(["update audit_finding set severity = 'minor' where id = {ended}"], "{in_closed}")
+    played.is_named(["update audit_finding set severity = 'minor' where id = {ended}"], "{in_closed}")
 
 
-@pytest.mark.parametrize("reason", ["'nothing to see here'", "reason"], ids=["another", "the same"])
-def test_a_second_signoff_exception_of_the_same_code_is_named(reason: str) -> None:
+def test_a_second_signoff_exception_of_the_same_code_is_named() -> None:
     whole_record()
-    unguarded()
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "insert into audit_signoffexception (id, report_id, code, reason, officer_id, made_at)"
-            f" select -id, report_id, code, {reason}, officer_id, made_at from audit_signoffexception"
-        )
-        assert cursor.rowcount > 1
-        # Written again, the true ones are the last that are read.
-        cursor.execute("update audit_signoffexception set reason = reason where id > 0")
-    codes = SignoffException.objects.filter(pk__gt=0).values_list("code", flat=True)
-    found = " ".join(map(str, faults()))
-    assert [code for code in codes if f"exception {code} " not in found] == []
+    codes = list(SignoffException.objects.values_list("code", flat=True))
+
+    def add(reason: str) -> None:
+        unguarded()
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "insert into audit_signoffexception (id, report_id, code, reason, officer_id, made_at)"
+                f" select -id, report_id, code, {reason}, officer_id, made_at from audit_signoffexception"
+            )
+            assert cursor.rowcount > 1
+            # Written again, the true ones are the last that are read.
+            cursor.execute("update audit_signoffexception set reason = reason where id > 0")
+
+    for reason in ("'nothing to see here'", "reason"):
+        found = named_after(partial(add, reason))
+        assert [code for code in codes if f"exception {code} " not in found] == [], reason
 
 
 def test_a_night_that_one_signs_twice_and_otherwise_than_it_was_made_is_named() -> None:
@@ -404,4 +437,4 @@ INSTANTS = {
 @pytest.mark.parametrize("whose", INSTANTS)
 def test_an_instant_is_named_however_little_it_was_moved(played: Played, whose: str) -> None:
     """Nine seconds are before a deadline instead of after it, or a proposal after its approval."""
-    played.attack(INSTANTS[whose], "case {ended_worked} ")
+    played.is_named(INSTANTS[whose], "case {ended_worked} ")

@@ -10,6 +10,7 @@ from audit.access import accounts
 from audit.access.keepers import same_hands
 from audit.models import AccessLink, Officer, Role
 from audit.projections.takeover import keep_settings
+from tests import citus
 from tests.audit.casework.test_actions import hired
 from tests.audit.projections.record import Casino, faults
 from tests.audit.projections.test_casinos import forge, named, named_after
@@ -61,6 +62,11 @@ class Accounts:
         forge(statement, other=self.other.pk, invited=self.invited.pk, reset=self.reset.pk, gone=self.gone.pk)
 
 
+@pytest.fixture(scope=citus.MODULE)
+def kept(_committed_before: None) -> Accounts:
+    return Accounts()
+
+
 OF_RESET = "officer_id = {reset} and is_shown"
 
 FORGED = {
@@ -108,8 +114,7 @@ FORGED = {
 }
 
 
-def test_an_account_that_is_forged_is_named() -> None:
-    kept = Accounts()
+def test_an_account_that_is_forged_is_named(kept: Accounts) -> None:
     assert same_hands(kept.reset, kept.alike)
     missed = {}
     for what, (statement, expected) in FORGED.items():
@@ -134,8 +139,7 @@ def test_a_link_that_is_used_at_two_casinos_is_one() -> None:
     assert [fault for fault in named().splitlines() if "officer: " in fault] == []
 
 
-def test_an_officer_who_is_invited_deactivated_and_taken_back_holds() -> None:
-    kept = Accounts()
+def test_an_officer_who_is_invited_deactivated_and_taken_back_holds(kept: Accounts) -> None:
     request = accounts.propose_reactivation(kept.keeper, kept.gone, reason="is back")
     accounts.approve(kept.other, request.pk)
     seal()
