@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pytest_django import Settings
 
+from audit.transparency import signing_keys
+from tests import citus
 from tests.audit.archive.years import Years
 
 
@@ -19,3 +22,25 @@ def folder(settings: Settings, tmp_path: Path) -> Path:
 @pytest.fixture
 def years(db: None, folder: Path) -> Years:
     return Years()
+
+
+@pytest.fixture(scope="module")
+def _own_database(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A database in which nothing else is verified. A cluster's database cannot be copied."""
+    if not citus.COORDINATOR:
+        request.getfixturevalue("django_on_its_own_database")
+    yield
+    signing_keys._keyring.forget()
+
+
+@pytest.fixture(scope=citus.MODULE)
+def _month(_own_database: None, module_db: None) -> Years:
+    years = Years()
+    years.play()
+    return years
+
+
+@pytest.fixture
+def played(_month: Years, db: None, folder: Path) -> Years:
+    """A casino that has played a month, which the tests of a module share: what each does to it is rolled back."""
+    return _month

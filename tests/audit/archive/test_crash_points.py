@@ -12,7 +12,7 @@ from django.db import transaction
 from audit.archive import proof
 from audit.models import ArchivedMonth
 from audit.transparency import signing_keys
-from tests.audit.archive.killing import dying, run
+from tests.audit.archive.killing import dying
 from tests.audit.archive.years import MONTH, Years, archived, stored, verified
 from tests.audit.transparency.sealed import seal
 
@@ -63,9 +63,9 @@ def proves(folder: Path) -> bool:
 
 
 def test_killed_at_any_step_of_archiving_the_month_is_in_place_or_its_file_is_proved(
-    years: Years, folder: Path
+    played: Years, folder: Path
 ) -> None:
-    stream_id = years.play()
+    [stream_id] = played.streams
     whole = stored(stream_id)
 
     def check(steps: list[str]) -> None:
@@ -87,8 +87,8 @@ def test_killed_at_any_step_of_archiving_the_month_is_in_place_or_its_file_is_pr
         assert name in steps, steps
 
 
-def test_killed_while_it_is_attached_or_detached_a_month_is_as_before_or_whole(years: Years, folder: Path) -> None:
-    stream_id = years.play()
+def test_killed_while_it_is_attached_or_detached_a_month_is_as_before_or_whole(played: Years, folder: Path) -> None:
+    [stream_id] = played.streams
     whole = stored(stream_id)
     archived("--before", "1992-04")
     for command, before, after in (("--attach", "archived", "attached"), ("--detach", "attached", "archived")):
@@ -107,12 +107,11 @@ def test_killed_while_it_is_attached_or_detached_a_month_is_as_before_or_whole(y
 
 
 def test_killed_while_it_is_destroyed_a_file_is_there_or_its_destruction_is_entered(
-    years: Years, folder: Path, monkeypatch: pytest.MonkeyPatch
+    played: Years, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    years.play()
     archived("--before", "1992-04")
     content = (folder / FILE).read_bytes()
-    officers = ["--officer", years.second.username, "--officer", years.director.username, "--reason", "over"]
+    officers = ["--officer", played.second.username, "--officer", played.director.username, "--reason", "over"]
 
     def again() -> None:
         monkeypatch.setattr("sys.stdin", io.StringIO("x\nx\n"))
@@ -129,27 +128,3 @@ def test_killed_while_it_is_destroyed_a_file_is_there_or_its_destruction_is_ente
     monkeypatch.setattr("sys.stdin", io.StringIO("x\nx\n"))
     steps = every_step("--destroy", "1992-03", *officers, check=check, again=again)
     assert {"after entry", "before unlink", "after unlink"} <= {*steps}
-
-
-@pytest.mark.faults
-@pytest.mark.django_db(transaction=True)
-def test_killed_by_sigkill_at_any_step_it_goes_on(folder: Path) -> None:
-    """As above, by real processes, on a record that is committed. It takes a minute."""
-    years = Years()
-    stream_id = years.play()
-    whole = stored(stream_id)
-    killed = 0
-    for step in range(1, 100):
-        if not run(step, "--before", "1992-04"):
-            break
-        killed += 1
-        if stored(stream_id) == whole:
-            assert not ArchivedMonth.objects.exists()
-        else:
-            assert proves(folder)
-            assert ArchivedMonth.objects.get().state == "archived"
-    assert killed >= 5
-    assert stored(stream_id) == 0
-    assert proves(folder)
-    assert run(1000, "--attach", "1992-03") == []
-    assert stored(stream_id) == whole

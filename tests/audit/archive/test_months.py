@@ -30,9 +30,9 @@ pytestmark = pytest.mark.superuser
 
 
 def test_a_month_goes_into_the_archive_comes_back_and_goes_again_and_everything_holds_at_each_step(
-    years: Years, folder: Path
+    played: Years, folder: Path
 ) -> None:
-    stream_id = years.play()
+    [stream_id] = played.streams
     before = stored(stream_id)
     assert before > 20
     assert verified().faults == []
@@ -57,8 +57,8 @@ def test_a_month_goes_into_the_archive_comes_back_and_goes_again_and_everything_
     assert ArchivedMonth.objects.get(month=MONTH).state == "archived"
 
 
-def test_what_the_archive_keeps_here_is_batches_leaves_findings_and_the_audit_trail(years: Years) -> None:
-    stream_id = years.play()
+def test_what_the_archive_keeps_here_is_batches_leaves_findings_and_the_audit_trail(played: Years) -> None:
+    [stream_id] = played.streams
     findings = Finding.objects.filter(stream=stream_id).count()
     archived("--before", "1992-04")
     assert findings == Finding.objects.filter(stream=stream_id).count() > 0
@@ -69,8 +69,8 @@ def test_what_the_archive_keeps_here_is_batches_leaves_findings_and_the_audit_tr
 # What is said of it
 
 
-def test_whoever_reads_an_archived_stream_is_told_where_it_is_and_not_that_it_is_empty(years: Years) -> None:
-    stream_id = years.play()
+def test_whoever_reads_an_archived_stream_is_told_where_it_is_and_not_that_it_is_empty(played: Years) -> None:
+    [stream_id] = played.streams
     name = LoggedStream.objects.get(pk=stream_id).name
     archived("--before", "1992-04")
     for reads in (
@@ -84,27 +84,27 @@ def test_whoever_reads_an_archived_stream_is_told_where_it_is_and_not_that_it_is
     ):
         with pytest.raises(StreamArchived, match=r"archived in cabochon-1992-03.*--attach"):
             reads()
-    answer = years.tenant.get(f"streams/{name}/events")
+    answer = played.tenant.get(f"streams/{name}/events")
     assert (answer.status_code, answer.json()["code"]) == (410, "archived")
-    proof = years.tenant.get(f"log/inclusion?stream={name}&seq=1")
+    proof = played.tenant.get(f"log/inclusion?stream={name}&seq=1")
     assert (proof.status_code, proof.json()["code"]) == (410, "archived")
     finding = Finding.objects.filter(stream=stream_id).earliest("pk")
     with pytest.raises(CommandError, match="archived in cabochon"):
         call_command("evidence", "--finding", str(finding.pk))
     with pytest.raises(CommandError, match="archived in cabochon"):
-        call_command("replay", "--stream", name, "--casino", years.casino.code)
+        call_command("replay", "--stream", name, "--casino", played.casino.code)
     printed = StringIO()
-    call_command("verify", "--stream", name, "--casino", years.casino.code, stdout=printed)
+    call_command("verify", "--stream", name, "--casino", played.casino.code, stdout=printed)
     assert "1992-03 is archived in cabochon-1992-03.ndjson.gz: 1 stream" in printed.getvalue()
 
 
 def test_the_desk_shows_a_finding_of_an_archived_session_with_its_case_and_says_where_the_events_are(
-    years: Years,
+    played: Years,
 ) -> None:
-    stream_id = years.play()
+    [stream_id] = played.streams
     finding = Finding.objects.filter(stream=stream_id, case__isnull=False).earliest("pk")
     archived("--before", "1992-04")
-    client = client_of(years.second)
+    client = client_of(played.second)
     page = client.get(f"/admin/audit/finding/{finding.pk}/change/").content.decode()
     assert "cabochon-1992-03.ndjson.gz" in page
     assert "Place a legal hold" in page
@@ -117,24 +117,24 @@ def test_the_desk_shows_a_finding_of_an_archived_session_with_its_case_and_says_
     assert "cabochon-1992-03" not in page
 
 
-def test_an_archived_stream_takes_no_more_events_nor_does_its_month_while_it_is_attached(years: Years) -> None:
-    events = session(years.casino, f"R{PLAYED:%Y%m%d}", day=PLAYED, coups=4, irregularities=["payout-overpaid"])
-    stream_id = years.play()
+def test_an_archived_stream_takes_no_more_events_nor_does_its_month_while_it_is_attached(played: Years) -> None:
+    events = session(played.casino, f"R{PLAYED:%Y%m%d}", day=PLAYED, coups=4, irregularities=["payout-overpaid"])
+    [stream_id] = played.streams
     head = read.next_seq_of(stream_id)
     late = numbered(events[0], *[("no_more_bets", {})] * (head - 1))[-1]
     for step in ("--before", "--attach"):
         archived(step, "1992-04" if step == "--before" else "1992-03")
         with pytest.raises(MonthClosed), transaction.atomic():
-            record(years.casino, [late])
+            record(played.casino, [late])
         with pytest.raises(MonthClosed), transaction.atomic():
-            record(years.casino, session(years.casino, "R9", day=PLAYED, coups=1))
+            record(played.casino, session(played.casino, "R9", day=PLAYED, coups=1))
     assert read.next_seq_of(stream_id) == head
-    sent = years.tenant.post(str(events[0]["stream"]), [late])
+    sent = played.tenant.post(str(events[0]["stream"]), [late])
     assert (sent.status_code, sent.json()["code"]) == (410, "archived")
 
 
-def test_nothing_waits_for_an_archived_stream_of_another_version_of_the_engine(years: Years) -> None:
-    stream_id = years.play()
+def test_nothing_waits_for_an_archived_stream_of_another_version_of_the_engine(played: Years) -> None:
+    [stream_id] = played.streams
     archived("--before", "1992-04")
     assert stream_id not in read.dirty_streams("another version", limit=10_000)
     archived("--attach", "1992-03")
@@ -144,7 +144,7 @@ def test_nothing_waits_for_an_archived_stream_of_another_version_of_the_engine(y
 # What keeps a month here
 
 
-def reasons(years: Years) -> list[str]:
+def reasons(played: Years) -> list[str]:
     """Return why the month stays, as the dry run says; the command itself changes nothing then."""
     printed = [
         line.removeprefix("1992-03 stays: ") for line in archived("--before", "1992-04", "--dry-run").splitlines()
@@ -156,34 +156,32 @@ def reasons(years: Years) -> list[str]:
     return printed
 
 
-def test_an_open_session_an_unsigned_night_an_unfed_ledger_and_unsealed_batches_keep_a_month(years: Years) -> None:
-    years.play()
+def test_an_open_session_an_unsigned_night_an_unfed_ledger_and_unsealed_batches_keep_a_month(played: Years) -> None:
     day = PLAYED.replace(day=14)
-    opened = session(years.casino, "R14", day=day, coups=2)[:-1]
+    opened = session(played.casino, "R14", day=day, coups=2)[:-1]
     name = opened[0]["stream"]
-    stream_id = record(years.casino, opened)
-    found = reasons(years)
+    stream_id = record(played.casino, opened)
+    found = reasons(played)
     assert f"not sealed: {name}" in found
     assert f"session open: {name}" in found
     assert f"not read to its end: {name}" in found
-    assert f"night unsigned: {day} of {years.casino.code}, which has no report" in found
+    assert f"night unsigned: {day} of {played.casino.code}, which has no report" in found
     seal()
     advance(stream_id)
-    found = reasons(years)
+    found = reasons(played)
     assert f"session open: {name}" in found
     assert f"not fed to the ledger: {name}" in found
     assert not any(each.startswith(("not sealed", "not read")) for each in found)
 
 
-def test_an_open_case_and_a_running_verification_keep_a_month(years: Years) -> None:
-    years.play()
-    case = years.case()
-    assert reasons(years) == ["1992-03 can be archived."]
-    actions.perform(case.pk, years.second, "reopen", reason="another camera")
-    assert reasons(years) == [f"case open: {case.pk}, {case}"]
-    years.close_cases()
-    job = Job.objects.create(kind=JobKind.VERIFY, officer=years.second)
-    assert reasons(years) == [f"running: the {job}"]
+def test_an_open_case_and_a_running_verification_keep_a_month(played: Years) -> None:
+    case = played.case()
+    assert reasons(played) == ["1992-03 can be archived."]
+    actions.perform(case.pk, played.second, "reopen", reason="another camera")
+    assert reasons(played) == [f"case open: {case.pk}, {case}"]
+    played.close_cases()
+    job = Job.objects.create(kind=JobKind.VERIFY, officer=played.second)
+    assert reasons(played) == [f"running: the {job}"]
 
 
 def test_a_month_that_is_not_over_stays() -> None:
@@ -194,23 +192,22 @@ def test_a_month_that_is_not_over_stays() -> None:
 
 
 def test_a_legal_hold_keeps_a_month_here_and_a_file_from_being_destroyed_until_another_officer_lifts_it(
-    years: Years, monkeypatch: pytest.MonkeyPatch
+    played: Years, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    years.play()
-    case = years.case()
-    actions.perform(case.pk, years.second, "hold", reason="the prosecutor asked")
-    assert reasons(years) == [f"legal hold: on case {case.pk}, {case}"]
+    case = played.case()
+    actions.perform(case.pk, played.second, "hold", reason="the prosecutor asked")
+    assert reasons(played) == [f"legal hold: on case {case.pk}, {case}"]
     with pytest.raises(actions.ActionRefused, match="Another officer must lift it"):
-        actions.perform(case.pk, years.second, "lift_hold", reason="settled")
+        actions.perform(case.pk, played.second, "lift_hold", reason="settled")
     with pytest.raises(actions.ActionRefused, match="Your role"):
-        actions.perform(case.pk, years.officer, "lift_hold", reason="settled")
-    actions.perform(case.pk, years.director, "lift_hold", reason="settled")
+        actions.perform(case.pk, played.officer, "lift_hold", reason="settled")
+    actions.perform(case.pk, played.director, "lift_hold", reason="settled")
     with pytest.raises(actions.ActionRefused, match="not under legal hold"):
-        actions.perform(case.pk, years.director, "lift_hold", reason="settled")
+        actions.perform(case.pk, played.director, "lift_hold", reason="settled")
     archived("--before", "1992-04")
-    actions.perform(case.pk, years.director, "hold", reason="an appeal")
+    actions.perform(case.pk, played.director, "hold", reason="an appeal")
     with pytest.raises(CommandError, match=f"legal hold: on case {case.pk}"):
-        destroyed(monkeypatch, years.second, years.director)
+        destroyed(monkeypatch, played.second, played.director)
     assert verified().faults == []
 
 
@@ -226,32 +223,32 @@ def destroyed(
 
 
 def test_two_officers_destroy_a_file_after_its_retention_and_the_hashes_stay(
-    years: Years, folder: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+    played: Years, folder: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stream_id = years.play()
+    [stream_id] = played.streams
     with pytest.raises(CommandError, match="not in the archive"):
-        destroyed(monkeypatch, years.second, years.director)
+        destroyed(monkeypatch, played.second, played.director)
     archived("--before", "1992-04")
     path = folder / "cabochon-1992-03.ndjson.gz"
     settings.CABOCHON_RETENTION_YEARS = 50
     with pytest.raises(CommandError, match="it is kept until 2042-04-01: 50 years"):
-        destroyed(monkeypatch, years.second, years.director)
+        destroyed(monkeypatch, played.second, played.director)
     settings.CABOCHON_RETENTION_YEARS = 10
     with pytest.raises(CommandError, match="Name two officers"):
-        destroyed(monkeypatch, years.second, years.second)
+        destroyed(monkeypatch, played.second, played.second)
     with pytest.raises(CommandError, match="password is wrong"):
-        destroyed(monkeypatch, years.second, years.director, passwords="x\nwrong\n")
+        destroyed(monkeypatch, played.second, played.director, passwords="x\nwrong\n")
     with pytest.raises(CommandError, match="may not sign nights"):
-        destroyed(monkeypatch, years.second, years.officer)
+        destroyed(monkeypatch, played.second, played.officer)
     with pytest.raises(CommandError, match="Give --reason"):
-        destroyed(monkeypatch, years.second, years.director, reason=" ")
+        destroyed(monkeypatch, played.second, played.director, reason=" ")
     assert path.exists()
     archived("--attach", "1992-03")
     with pytest.raises(CommandError, match="detach it first"):
-        destroyed(monkeypatch, years.second, years.director)
+        destroyed(monkeypatch, played.second, played.director)
     archived("--detach", "1992-03")
 
-    printed = destroyed(monkeypatch, years.second, years.director)
+    printed = destroyed(monkeypatch, played.second, played.director)
     assert not path.exists()
     assert (folder / "cabochon-1992-03.note").exists()
     row = ArchivedMonth.objects.get(month=MONTH)
@@ -269,13 +266,12 @@ def test_two_officers_destroy_a_file_after_its_retention_and_the_hashes_stay(
 
 
 def test_a_copy_that_is_left_of_a_destroyed_file_is_a_fault(
-    years: Years, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    played: Years, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    years.play()
     archived("--before", "1992-04")
     path = folder / "cabochon-1992-03.ndjson.gz"
     copy = path.read_bytes()
-    destroyed(monkeypatch, years.second, years.director)
+    destroyed(monkeypatch, played.second, played.director)
     (tmp_path / path.name).write_bytes(copy)
     with pytest.raises(CommandError, match="is there, and 1992-03 was destroyed under entry"):
         call_command("verify", "--archive", str(tmp_path), stdout=StringIO())
@@ -284,8 +280,8 @@ def test_a_copy_that_is_left_of_a_destroyed_file_is_a_fault(
 # Verification of what was done by hand
 
 
-def test_a_month_that_was_taken_away_by_hand_is_missing(years: Years) -> None:
-    stream_id = years.play()
+def test_a_month_that_was_taken_away_by_hand_is_missing(played: Years) -> None:
+    [stream_id] = played.streams
     drop_by_hand()
     assert stored(stream_id) == 0
     whats = [str(fault) for fault in verified().faults]
@@ -306,39 +302,36 @@ def drop_by_hand() -> None:
 FORGED_NOTE = "cabochon.localhost/log\narchive 1992-03\n\n— cabochon.localhost/log AAAA\n"
 
 
-def forged_row(years: Years, **more: Any) -> dict[str, Any]:
+def forged_row(played: Years, **more: Any) -> dict[str, Any]:
     low, high = months.range_of(MONTH)
     row = {"month": MONTH, "low": low, "high": high, "state": "archived", "file": "cabochon-1992-03.ndjson.gz"}
     row |= {"digest": "0" * 64, "batches": 2, "events": 135, "note": FORGED_NOTE}
-    row |= {"archived_at": years.officer.date_joined, "entry_stream": "desk:1992-04-01", "entry_seq": 1}
+    row |= {"archived_at": played.officer.date_joined, "entry_stream": "desk:1992-04-01", "entry_seq": 1}
     return row | more
 
 
 @pytest.mark.parametrize("state", ["archived", "destroyed"])
-def test_a_row_without_an_entry_excuses_nothing(years: Years, state: str) -> None:
-    years.play()
+def test_a_row_without_an_entry_excuses_nothing(played: Years, state: str) -> None:
     drop_by_hand()
-    destroyed_at = years.officer.date_joined if state == "destroyed" else None
-    ArchivedMonth.objects.create(**forged_row(years, state=state, destroyed_at=destroyed_at))
+    destroyed_at = played.officer.date_joined if state == "destroyed" else None
+    ArchivedMonth.objects.create(**forged_row(played, state=state, destroyed_at=destroyed_at))
     whats = [str(fault) for fault in verified().faults]
     assert any(f"1992-03 is said to be {state}, and no entry says so" in what for what in whats), whats
 
 
 def test_an_entry_of_destruction_without_the_key_of_checkpoints_is_forged(
-    years: Years, folder: Path, monkeypatch: pytest.MonkeyPatch
+    played: Years, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A superuser of the database writes the entry with its row, and has not the key."""
-    years.play()
     archived("--before", "1992-04")
     monkeypatch.setattr("audit.archive.notes.sign_destruction", lambda *args, **kwargs: FORGED_NOTE)
-    destroyed(monkeypatch, years.second, years.director)
+    destroyed(monkeypatch, played.second, played.director)
     seal()
     whats = [str(fault) for fault in verified().faults]
     assert any("is said to be destroyed" in what for what in whats), whats
 
 
-def test_a_row_that_was_altered_is_not_what_its_entry_says(years: Years) -> None:
-    years.play()
+def test_a_row_that_was_altered_is_not_what_its_entry_says(played: Years) -> None:
     archived("--before", "1992-04")
     seal()
     further = {"high": ArchivedMonth.objects.get(month=MONTH).high + 1}
@@ -353,8 +346,8 @@ def test_a_row_that_was_altered_is_not_what_its_entry_says(years: Years) -> None
     assert any("is not in the table" in str(fault) for fault in verified().faults)
 
 
-def test_the_partition_of_an_archived_month_takes_no_row_by_hand(years: Years) -> None:
-    stream_id = years.play()
+def test_the_partition_of_an_archived_month_takes_no_row_by_hand(played: Years) -> None:
+    [stream_id] = played.streams
     archived("--before", "1992-04")
     insert = "insert into log.event (stream_id, seq, occurred_at, envelope) values (%s, 1, now(), '{}')"
     refused = pytest.raises(DatabaseError, match="archived, it takes no more events")
@@ -373,9 +366,8 @@ def test_the_partition_of_an_archived_month_takes_no_row_by_hand(years: Years) -
     ids=lambda each: type(each).__name__,
 )
 def test_a_month_is_said_to_stay_only_where_the_database_has_refused(
-    years: Years, monkeypatch: pytest.MonkeyPatch, error: psycopg.Error, is_undecided: bool
+    played: Years, monkeypatch: pytest.MonkeyPatch, error: psycopg.Error, is_undecided: bool
 ) -> None:
-    years.play()
 
     def fails(*args: object, **others: object) -> None:
         raise DatabaseError from error
