@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import secrets
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -12,6 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from cabochon_witness.notes import CosigningKey
+from cabochon_witness.server import IDLE_S
+from cabochon_witness.storage import write
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -54,16 +59,26 @@ def command(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def make_key(folder: Path, name: str = "witness.example/w1") -> str:
-    """Make a key in ``folder``; return the public one."""
-    made_key = command("key", "--name", name, "--out", str(folder / "key"))
-    assert made_key.returncode == 0, made_key.stderr
-    return made_key.stdout.strip()
+    """Make a key in ``folder`` as the command ``key`` does; return the public one."""
+    key = CosigningKey(name, secrets.token_bytes(32))
+    write(folder / "key", key.as_file().encode())
+    return str(key.public)
 
 
 @contextmanager
-def witness(folder: Path, logs: Sequence[str], *options: str, port: int = 0) -> Iterator[Running]:
-    """Run a witness whose key is in ``folder`` until the block ends. ``logs`` are ``ORIGIN=VKEY``."""
-    words = [sys.executable, "-m", "cabochon_witness", "--data", str(folder / "data"), "--key", str(folder / "key")]
+def witness(
+    folder: Path, logs: Sequence[str], *options: str, port: int = 0, idle_s: float = IDLE_S
+) -> Iterator[Running]:
+    """Run a witness whose key is in ``folder`` until the block ends. ``logs`` are ``ORIGIN=VKEY``.
+
+    It cuts a client off that has sent nothing for ``idle_s``.
+    """
+    script = (
+        f"import sys; from cabochon_witness import __main__, server; server._Handler.timeout = {idle_s};"
+        " sys.exit(__main__.run())"
+    )
+    started = ["-m", "cabochon_witness"] if idle_s == IDLE_S else ["-c", script]
+    words = [sys.executable, *started, "--data", str(folder / "data"), "--key", str(folder / "key")]
     for each in logs:
         words += ["--log", each]
     words += ["--listen", f"127.0.0.1:{port}", *options]
@@ -82,5 +97,5 @@ def witness(folder: Path, logs: Sequence[str], *options: str, port: int = 0) -> 
         vkey, address = line.strip().split(" listens on ")
         yield Running(vkey, int(address.rpartition(":")[2]), process, folder / "data")
     finally:
-        process.terminate()
-        process.wait(20)
+        process.kill()  # SIGTERM ends it at its next tick, half a second later
+        process.wait()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cabochon_witness.notes import WITNESS_KEY, Checkpoint, PublicKey
-from cabochon_witness.server import MAX_BODY, MAX_CONNECTIONS
+from cabochon_witness.server import IDLE_S, MAX_BODY, MAX_CONNECTIONS
 from tests.cabochon_witness.logs import ORIGIN, Log
 from tests.cabochon_witness.processes import command, make_key, witness
 from tests.casino.processes import until
@@ -22,8 +22,9 @@ LOGS = [f"{ORIGIN}={LOG.signer.verifier}"]
 
 
 def test_a_key_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> None:
-    vkey = make_key(tmp_path)
-    assert PublicKey.parse(vkey, WITNESS_KEY).name == "witness.example/w1"
+    made = command("key", "--name", "witness.example/w1", "--out", str(tmp_path / "key"))
+    assert made.returncode == 0, made.stderr
+    assert PublicKey.parse(made.stdout.strip(), WITNESS_KEY).name == "witness.example/w1"
     assert stat.S_IMODE((tmp_path / "key").stat().st_mode) == 0o600
     again = command("key", "--name", "other", "--out", str(tmp_path / "key"))
     assert again.returncode == 2
@@ -67,6 +68,8 @@ def test_a_log_that_falls_silent_is_reported(tmp_path: Path) -> None:
     make_key(tmp_path)
     with witness(tmp_path, LOGS, "--silent-after", "0") as running:
         until(lambda: running.log()["is_silent"], "the alarm of a silent log")
+        running.process.send_signal(signal.SIGTERM)
+        assert running.process.wait(60) == 0
     assert f"ALARM silent: {ORIGIN}: no new checkpoint" in (tmp_path / "stderr").read_text()
 
 
@@ -116,9 +119,10 @@ def running_port(tmp_path_factory: pytest.TempPathFactory) -> object:
         yield running.port
 
 
-def test_clients_that_hold_every_connection_lose_them(tmp_path: Path) -> None:
+@pytest.mark.parametrize("idle_s", [1.0, pytest.param(IDLE_S, marks=pytest.mark.faults)])
+def test_clients_that_hold_every_connection_lose_them(tmp_path: Path, idle_s: float) -> None:
     make_key(tmp_path)
-    with witness(tmp_path, LOGS) as running:
+    with witness(tmp_path, LOGS, idle_s=idle_s) as running:
         held = [socket.create_connection(("127.0.0.1", running.port)) for _ in range(MAX_CONNECTIONS + 10)]
         for each in held:
             with suppress(OSError):  # there are too many, and this one was closed at once

@@ -62,7 +62,7 @@ def test_the_bundle_holds() -> None:
 # Any byte -----------------------------------------------------------------------------------------------------------
 
 
-EVERY = [11, pytest.param(1, marks=pytest.mark.faults)]
+EVERY = [37, pytest.param(1, marks=pytest.mark.faults)]
 """How far the bytes that are tried lie apart: a prime, so that no field of the formats is passed over."""
 
 
@@ -436,8 +436,9 @@ def test_it_prints_its_usage_if_there_is_nothing_to_check(arguments: list[str], 
     assert done.stderr == ""
 
 
-def test_it_refuses_a_sample_of_changed_bytes(bundle: Path) -> None:
-    positions = random.Random(20261119).sample(range(len(BUNDLE)), 20)
+@pytest.mark.parametrize("size", [3, pytest.param(20, marks=pytest.mark.faults)])
+def test_it_refuses_a_sample_of_changed_bytes(bundle: Path, size: int) -> None:
+    positions = random.Random(20261119).sample(range(len(BUNDLE)), size)
     for position in [0, 10, *positions, len(BUNDLE) - 1]:
         bundle.write_bytes(flipped(BUNDLE, position, 1))
         done = run(bundle)

@@ -229,7 +229,7 @@ def test_an_answer_that_is_no_cosignature_is_an_error_and_no_refusal(
             pass
 
     server = HTTPServer(("127.0.0.1", 0), Liar)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     settings.CABOCHON_WITNESSES = [
         f"{WitnessKey('witness.example/w1', bytes(31) + b'1')} http://127.0.0.1:{server.server_port}"
     ]
