@@ -31,7 +31,9 @@ while True:
 SUPERVISED = """
 import sys
 from pathlib import Path
+from casino import supervisor
 from casino.supervisor import Child, Supervisor
+supervisor.POLL_INTERVAL_S, supervisor.RESTART_DELAY_S = 0.1, 0.3
 data = Path(sys.argv[1])
 child = Child("casino-child", (sys.executable, "-c", sys.argv[2]), stall_s=2.0)
 Supervisor(services=[], preparations=[], children=[child], data=data, cwd=data).run()
@@ -40,8 +42,9 @@ Supervisor(services=[], preparations=[], children=[child], data=data, cwd=data).
 SERVED = """
 import sys
 from pathlib import Path
-from casino import up
+from casino import supervisor, up
 from casino.supervisor import Child, Supervisor
+supervisor.POLL_INTERVAL_S, supervisor.RESTART_DELAY_S = 0.1, 0.3
 data = Path(sys.argv[1])
 listener = up.take_port()
 (data / "port").write_text(str(listener.getsockname()[1]))

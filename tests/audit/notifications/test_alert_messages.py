@@ -16,12 +16,12 @@ from audit.models import AlertMessage, Webhook
 from audit.notifications import alert_messages, alerts, webhooks
 from tests.audit.notifications.receivers import Receiver, is_genuine
 from tests.audit.notifications.test_alerts import MINUTES, Floor, after
-from tests.audit.notifications.test_broker_feed import bound, rabbitmq
+from tests.audit.notifications.test_broker_feed import away, bound, rabbitmq
 from tests.roles import acting_as
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("this_machine_may_be_sent_to")]
 
-__all__ = ["rabbitmq"]
+__all__ = ["away", "rabbitmq"]
 
 
 @pytest.fixture
@@ -162,9 +162,8 @@ def test_an_alert_is_published_apart_from_findings(rabbitmq: str, settings: Any,
         assert (findings.get(), behind.get(), silent.get()) == (None, None, None)
 
 
-def test_a_broker_that_is_away_gets_the_alert_later(settings: Any, floor: Floor) -> None:
-    settings.CELERY_BROKER_URL = "amqp://guest:guest@127.0.0.1:9//"
-    settings.CABOCHON_AMQP_EXCHANGE = "findings"
+@pytest.mark.usefixtures("away")
+def test_a_broker_that_is_away_gets_the_alert_later(floor: Floor) -> None:
     fall_silent(floor)
     assert alert_messages.publish() == 0
     assert AlertMessage.objects.filter(webhook=None, sent_at=None).count() == 1

@@ -76,8 +76,15 @@ def test_what_is_of_a_sandbox_reaches_no_queue_for_casinos_and_says_what_it_is(r
         assert json.loads(tried.get().body)["data"]["sandbox"] is True
 
 
-def test_a_broker_that_is_away_is_published_to_later(settings: Any, tenant: Tenant) -> None:
-    settings.CELERY_BROKER_URL = "amqp://guest:guest@127.0.0.1:9//"
+@pytest.fixture
+def away(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A RabbitMQ that does not answer, and a client that does not wait for it for long."""
+    settings.CELERY_BROKER_URL, settings.CABOCHON_AMQP_EXCHANGE = "amqp://guest:guest@127.0.0.1:9//", "findings"
+    monkeypatch.setattr(broker_feed, "TIMEOUT_S", 0.1)
+
+
+@pytest.mark.usefixtures("away")
+def test_a_broker_that_is_away_is_published_to_later(tenant: Tenant) -> None:
     replayed(tenant, overpaid(unique_name(), tenant))
     assert publish(tenant.casino.pk) == 0
     assert tenant.casino.pk in behind()
