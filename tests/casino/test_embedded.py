@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,14 +15,25 @@ import redis
 from casino.embedded.postgres import EmbeddedPostgres
 from casino.embedded.process import ServiceFailed, socket_folder
 from casino.embedded.valkey import EmbeddedValkey
+from tests.casino.processes import until
+
+
+@pytest.fixture(scope="module")
+def initialised(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data of a PostgreSQL that was started from nothing, and stopped: a test that needs data copies them."""
+    server = EmbeddedPostgres(tmp_path_factory.mktemp("initialised"))
+    server.start()
+    server.stop()
+    return server.data
 
 
 @pytest.fixture
-def postgres(tmp_path: Path) -> Iterator[EmbeddedPostgres]:
-    server = EmbeddedPostgres(tmp_path)
+def postgres(initialised: Path, tmp_path: Path) -> Iterator[EmbeddedPostgres]:
+    """A PostgreSQL that does not run, on data that were stopped in order."""
+    server = EmbeddedPostgres(tmp_path / "data")
+    shutil.copytree(initialised, server.data)
     yield server
-    if server.cluster.exists():
-        server.stop()
+    server.stop()
 
 
 @pytest.fixture
@@ -49,8 +61,6 @@ def test_postgres_keeps_its_data_when_killed(postgres: EmbeddedPostgres) -> None
 def test_postgres_is_started_though_what_was_just_killed_listened_a_moment_ago(
     postgres: EmbeddedPostgres, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    postgres.start()
-    postgres.stop()
     really, answers = EmbeddedPostgres.is_running, iter([True])
     monkeypatch.setattr(EmbeddedPostgres, "is_running", lambda self: next(answers, None) or really(self))
     postgres.start()
@@ -70,12 +80,12 @@ def test_postgres_started_twice_is_one_server(postgres: EmbeddedPostgres) -> Non
 
 
 def test_data_of_another_major_version_are_refused_with_advice(postgres: EmbeddedPostgres) -> None:
-    postgres.start()
-    postgres.stop()
     version = postgres.cluster / "PG_VERSION"
+    is_ours = version.read_text()
     version.write_text("9\n")
     with pytest.raises(ServiceFailed, match=r"are of PostgreSQL 9; this is \d+\. Move them with pg_upgrade"):
         postgres.start()
+    version.write_text(is_ours)
 
 
 def test_valkey_keeps_its_messages_when_killed(valkey: EmbeddedValkey) -> None:
@@ -86,8 +96,7 @@ def test_valkey_keeps_its_messages_when_killed(valkey: EmbeddedValkey) -> None:
         assert client.wait(0, 0) == 0
     # The append-only file is synced every second at the latest; a killed process loses nothing that was written.
     os.kill(int((valkey.folder / "pid").read_text()), signal.SIGKILL)
-    while valkey.is_running():
-        pass
+    until(lambda: not valkey.is_running(), "its end")
 
     valkey.start()
 

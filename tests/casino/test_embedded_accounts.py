@@ -31,9 +31,18 @@ def postgres(tmp_path: Path) -> Iterator[EmbeddedPostgres]:
     server.stop()
 
 
-def test_every_process_has_an_account_with_a_password_and_no_power(postgres: EmbeddedPostgres) -> None:
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedPostgres]:
+    """A PostgreSQL for the tests that only look at it."""
+    server = EmbeddedPostgres(tmp_path_factory.mktemp("accounts"))
+    server.start()
+    yield server
+    server.stop()
+
+
+def test_every_process_has_an_account_with_a_password_and_no_power(running: EmbeddedPostgres) -> None:
     for process, (account, role) in ACCOUNTS.items():
-        with psycopg.connect(postgres.url(process=process)) as connection:
+        with psycopg.connect(running.url(process=process)) as connection:
             row = connection.execute(
                 "select current_user, rolsuper or rolcreaterole or rolcreatedb, pg_has_role(%s, 'member')"
                 " from pg_roles where rolname = current_user",
@@ -42,27 +51,27 @@ def test_every_process_has_an_account_with_a_password_and_no_power(postgres: Emb
             assert row == (account, False, True)
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 connection.execute("copy (select 1) to '/tmp/cabochon-was-here'")
-    assert len({postgres.url(process=process) for process in ACCOUNTS}) == len(ACCOUNTS)
+    assert len({running.url(process=process) for process in ACCOUNTS}) == len(ACCOUNTS)
 
 
-def test_nobody_signs_in_without_a_password(postgres: EmbeddedPostgres) -> None:
+def test_nobody_signs_in_without_a_password(running: EmbeddedPostgres) -> None:
     for account in ("cabochon", *(account for account, _role in ACCOUNTS.values())):
         for password in ("", account):
             with pytest.raises(psycopg.OperationalError):
-                psycopg.connect(host=str(postgres.sockets), user=account, password=password, dbname="cabochon")
+                psycopg.connect(host=str(running.sockets), user=account, password=password, dbname="cabochon")
 
 
-def test_passwords_and_sockets_are_their_owners_alone(postgres: EmbeddedPostgres) -> None:
-    for path in (postgres.data / "passwords").iterdir():
+def test_passwords_and_sockets_are_their_owners_alone(running: EmbeddedPostgres) -> None:
+    for path in (running.data / "passwords").iterdir():
         assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
-    for folder in (postgres.data / "passwords", postgres.cluster, postgres.sockets):
+    for folder in (running.data / "passwords", running.cluster, running.sockets):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700, folder
         assert folder.stat().st_uid == os.geteuid()
 
 
 @pytest.mark.skipif(not IS_ROOT, reason="only root runs a server as somebody else")
-def test_under_root_the_server_has_no_capability_and_nobody_does_not_reach_it(postgres: EmbeddedPostgres) -> None:
-    pid = int((postgres.cluster / "postmaster.pid").read_text().split()[0])
+def test_under_root_the_server_has_no_capability_and_nobody_does_not_reach_it(running: EmbeddedPostgres) -> None:
+    pid = int((running.cluster / "postmaster.pid").read_text().split()[0])
     capabilities = [
         line.split()[1]
         for line in Path(f"/proc/{pid}/status").read_text().splitlines()
@@ -70,7 +79,7 @@ def test_under_root_the_server_has_no_capability_and_nobody_does_not_reach_it(po
     ]
     assert capabilities == ["0" * 16] * 4
     assert psutil.Process(pid).uids().real != NOBODY
-    reached = subprocess.run([*AS_NOBODY, "test", "-e", str(postgres.sockets / ".s.PGSQL.5432")], cwd="/", check=False)
+    reached = subprocess.run([*AS_NOBODY, "test", "-e", str(running.sockets / ".s.PGSQL.5432")], cwd="/", check=False)
     assert reached.returncode != 0
 
 

@@ -85,6 +85,7 @@ def starting(tmp_path: Path, first: str = "") -> Iterator[Web]:
         "CABOCHON_BIND": f"127.0.0.1:{port}",
     }
     command = [sys.executable, "-m", "gunicorn", "installed", "--config", "casino/gunicorn.py"]
+    command += ["--graceful-timeout", "2"]  # a worker that ends waits no longer for its clients
     with (tmp_path / "log").open("wb") as log:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
     started = Web(tmp_path, port, psutil.Process(process.pid))
@@ -116,6 +117,7 @@ def test_old_workers_answer_until_the_new_ones_serve(web: Web) -> None:
     assert len(web.workers) == 2
 
 
+@pytest.mark.faults
 def test_a_version_that_cannot_be_loaded_takes_nothing_down(web: Web) -> None:
     old = web.workers
     web.install("two", first="raise RuntimeError('a fault')")
@@ -130,6 +132,7 @@ def test_a_version_that_cannot_be_loaded_takes_nothing_down(web: Web) -> None:
     assert len(web.workers) == 2
 
 
+@pytest.mark.faults
 def test_an_application_that_cannot_be_loaded_at_the_start_ends_the_server(web: Web) -> None:
     """With nobody to go on, gunicorn's own rule stands: it ends, and whoever started it sees that."""
     web.install("two", first="raise RuntimeError('a fault')")
@@ -138,6 +141,7 @@ def test_an_application_that_cannot_be_loaded_at_the_start_ends_the_server(web: 
     until(lambda: not runs(web.arbiter), "its end")
 
 
+@pytest.mark.faults
 def test_a_request_in_the_middle_of_a_reload_is_answered_on_its_open_connection(web: Web) -> None:
     connection = http.client.HTTPConnection("127.0.0.1", web.port, timeout=30)
     old = web.workers
@@ -155,6 +159,7 @@ def test_a_request_in_the_middle_of_a_reload_is_answered_on_its_open_connection(
     assert set(answers) == {"one", "two"}
 
 
+@pytest.mark.faults
 def test_new_workers_load_the_program_one_after_the_other(web: Web) -> None:
     loads = web.folder / "loads"
     note = f"import os; note = lambda what: print(os.getpid(), what, file=open({str(loads)!r}, 'a'))"
@@ -169,6 +174,7 @@ def test_new_workers_load_the_program_one_after_the_other(web: Web) -> None:
     assert {int(pid) for pid, _what in lines} == web.workers
 
 
+@pytest.mark.faults
 def test_a_worker_that_dies_while_it_loads_holds_up_no_other(web: Web) -> None:
     loader = web.folder / "loader"
     note = f"import os; print(os.getpid(), file=open({str(loader)!r}, 'a'), flush=True)"
@@ -180,6 +186,7 @@ def test_a_worker_that_dies_while_it_loads_holds_up_no_other(web: Web) -> None:
     until(lambda: web.ask() == "two", "the one that has waited")
 
 
+@pytest.mark.faults
 def test_a_server_that_starts_refuses_connections_until_a_worker_serves(tmp_path: Path) -> None:
     """Which is how a proxy with other web servers knows: nobody waits in a queue that is not served yet."""
     gate = tmp_path / "open"
@@ -192,6 +199,7 @@ def test_a_server_that_starts_refuses_connections_until_a_worker_serves(tmp_path
         assert web.ask() == "one"
 
 
+@pytest.mark.faults
 def test_a_server_that_stops_refuses_whom_it_will_not_answer_and_answers_whom_it_knows(web: Web) -> None:
     known = http.client.HTTPConnection("127.0.0.1", web.port, timeout=30)
     known.request("GET", "/")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -16,11 +17,15 @@ import psutil
 import psycopg
 
 from tests.casino.processes import ENVIRONMENT, is_ready, nothing_left_on, until
-from tests.databases import new_database, server_url
+from tests.databases import address_of, new_database, once_a_run, server_url
 from tests.roles import ACCOUNT, signed_in_as
 
 ROOT = Path(__file__).parents[2]
 CASINO, TABLES = "harbour", 50
+SANDBOX = "harbour-sandbox"
+
+KEYS = "api-keys"
+"""In a record's data: the key of the casino, and those of the sandbox."""
 
 STORED = """
 select e.seq, e.envelope::text from log.event e join log.stream s using (stream_id) where s.name = %s order by e.seq
@@ -33,7 +38,8 @@ order by b.received_at, b.first_seq
 
 @dataclass
 class Record:
-    """A web server at ``url`` on ``data`` and a database, and a key for every table.
+    """A web server at ``url`` on ``data`` and a database, a key for every table, and those of a sandbox: two of
+    its table T1, and one of that and of C1, at which simulated nights of craps are played.
 
     ``database`` is the database's address for a superuser, who looks at what is stored; no process signs in so.
     """
@@ -42,6 +48,7 @@ class Record:
     database: str
     port: int
     key: str = ""
+    sandbox_keys: tuple[str, ...] = ()
     variables: dict[str, str] = field(default_factory=dict)
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
 
@@ -113,19 +120,41 @@ class Record:
         )
 
 
+def prepared(template: str) -> tuple[str, Path]:
+    """Return a database with the keys that every record begins with, and the folder of its log's keys.
+
+    Made once a run: each is a process, which takes longer to load Django than many a test.
+    """
+    database = f"{template}_record"
+
+    def make(folder: Path) -> None:
+        folder.mkdir()
+        with psycopg.connect(server_url(), autocommit=True) as owner:
+            owner.execute(f'drop database if exists "{database}"')  # of a run that was killed
+            owner.execute(f'create database "{database}" template "{template}"')
+        making = Record(folder, address_of(database), port=0)
+        making.manage("logkey", "--make")
+        tables = [word for number in range(TABLES) for word in ("--register", f"T{number}")]
+        keys = [making.manage("createkey", "--no-expiry", "--casino", CASINO, *tables)]
+        for of in (("--table", "T1"), ("--table", "T1"), ("--register", "C1")):
+            keys.append(making.manage("createkey", "--no-expiry", "--sandbox", "--casino", SANDBOX, *of))
+        (folder / KEYS).write_text("\n".join(keys))
+
+    return database, once_a_run("record", make)
+
+
 @contextmanager
 def record(
     data: Path, template: str, *, is_sealing: bool = False, is_adjudicating: bool = False, **variables: str
 ) -> Iterator[Record]:
     """Run a record on a database of its own until the block ends."""
-    data.mkdir(exist_ok=True)
-    for url in new_database(server_url(), template=template):
+    database, folder = prepared(template)
+    shutil.copytree(folder, data, dirs_exist_ok=True)
+    key, *sandbox_keys = (data / KEYS).read_text().split()
+    for url in new_database(server_url(), template=database):
         with socket.create_server(("127.0.0.1", 0)) as listener:
             port = int(listener.getsockname()[1])
-        running = Record(data, url, port, variables=variables)
-        running.manage("logkey", "--make")
-        tables = [word for number in range(TABLES) for word in ("--register", f"T{number}")]
-        running.key = running.manage("createkey", "--casino", CASINO, *tables)
+        running = Record(data, url, port, key, tuple(sandbox_keys), variables)
         with nothing_left_on(data):
             running.start_web()
             if is_sealing:
