@@ -40,19 +40,59 @@ def migrated_stack(tmp_path: Path, migrated_cluster: Path) -> Iterator[Stack]:
         yield Stack(data, migrated=migrated_cluster)
 
 
+def test_it_starts_on_its_data_keeps_them_and_leaves_nothing_behind(migrated_stack: Stack) -> None:
+    stack = migrated_stack
+    process = stack.start()
+    assert is_ready(stack.url)
+    assert_processes_sign_in_without_power(stack)
+    assert_a_twin_is_refused(stack)
+    postgres = EmbeddedPostgres(stack.data)
+    before = officers(postgres)
+    assert "officer" in before
+    stop(stack, process, signal.SIGINT)
+    assert not socket_folder(stack.data).exists()
+
+    postgres.start()
+    try:
+        assert officers(postgres) == before
+    finally:
+        postgres.stop()
+
+
+def officers(postgres: EmbeddedPostgres) -> dict[str, str]:
+    """Return who may sign in, with the digests of their passwords."""
+    with psycopg.connect(postgres.url()) as superuser:
+        return dict(superuser.execute("select username, password from audit_officer").fetchall())
+
+
+@pytest.mark.faults
 def test_it_starts_from_nothing_and_again_on_its_data_and_leaves_nothing_behind(stack: Stack) -> None:
     process = stack.start(tables=1)
     assert is_ready(stack.url)
     first = stack.password
     assert stat.S_IMODE((stack.data / "logs").stat().st_mode) == 0o700
+    assert_processes_sign_in_without_power(stack)
+    assert re.search(r"A finding .*/admin/audit/finding/\d+/", stack.output.read_text())
+    assert_a_twin_is_refused(stack)
+    stop(stack, process, signal.SIGINT)
+    assert not socket_folder(stack.data).exists()
+
+    again = stack.start(tables=1)
+    assert stack.password == first
+    assert "night 1 of" not in stack.output.read_text()
+    stop(stack, again, signal.SIGTERM)
+
+
+def assert_processes_sign_in_without_power(stack: Stack) -> None:
     with psycopg.connect(EmbeddedPostgres(stack.data).url()) as superuser:
         signed_in = superuser.execute(
             "select distinct usename from pg_stat_activity where datname = 'cabochon' and pid <> pg_backend_pid()"
         ).fetchall()
     assert {f"cabochon_{name}_login" for name in ("web", "sequencer")} <= {account for (account,) in signed_in}
     assert ("cabochon",) not in signed_in
-    assert re.search(r"A finding .*/admin/audit/finding/\d+/", stack.output.read_text())
 
+
+def assert_a_twin_is_refused(stack: Stack) -> None:
     twin = subprocess.run(
         [sys.executable, "-m", "casino.up"],
         cwd=ROOT,
@@ -67,16 +107,10 @@ def test_it_starts_from_nothing_and_again_on_its_data_and_leaves_nothing_behind(
         "It is running already, from another terminal, on the same data.",
     )
 
-    process.send_signal(signal.SIGINT)
-    assert process.wait(STOPS_WITHIN_S) == 0
-    assert running_on(stack.data) == []
-    assert not socket_folder(stack.data).exists()
 
-    again = stack.start(tables=1)
-    assert stack.password == first
-    assert "night 1 of" not in stack.output.read_text()
-    again.send_signal(signal.SIGTERM)
-    assert again.wait(STOPS_WITHIN_S) == 0
+def stop(stack: Stack, process: subprocess.Popen[bytes], number: signal.Signals) -> None:
+    process.send_signal(number)
+    assert process.wait(STOPS_WITHIN_S) == 0
     assert running_on(stack.data) == []
 
 
@@ -84,8 +118,7 @@ def test_it_starts_from_nothing_and_again_on_its_data_and_leaves_nothing_behind(
 def test_the_month_goes_on_where_it_was_stopped_and_nothing_is_stored_twice(migrated_stack: Stack) -> None:
     stack = migrated_stack
     process = stack.start(tables=1, nights=3)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(STOPS_WITHIN_S) == 0
+    stop(stack, process, signal.SIGINT)
 
     again = stack.start(tables=1, nights=3)
     plan = json.loads((stack.data / "first-run.json").read_text())
@@ -133,9 +166,7 @@ def test_what_dies_is_restarted(migrated_stack: Stack) -> None:
     until(lambda: _has_leader(stack.data, WORKER), "a new worker")
     assert leader(stack.data, WORKER).pid != worker.pid
 
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(STOPS_WITHIN_S) == 0
-    assert running_on(stack.data) == []
+    stop(stack, process, signal.SIGTERM)
 
 
 @pytest.mark.faults

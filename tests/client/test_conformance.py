@@ -48,6 +48,16 @@ def run(url: str, keys: str, folder: Path, *options: str) -> tuple[int, str, str
     return done.returncode, done.stdout + done.stderr, report.read_text() if report.exists() else ""
 
 
+OFTEN = """
+import sys
+from cabochon_client.cli import main
+from cabochon_client.conformance import read_back, run
+run.POLL_S = read_back.POLL_S = 0.1
+sys.exit(main())
+"""
+"""The command, looking more often whether a session is there and adjudicated."""
+
+
 class WellFormed(HTMLParser):
     """Reads a page, and fails where an element is not closed or something comes from elsewhere."""
 
@@ -234,7 +244,7 @@ def watch(system: TableSystem, plays: Plays, scripts: Sequence[str]) -> tuple[in
         "CABOCHON_SPOOL": str(system.folder / "watcher.db"),
     }
     runner = subprocess.Popen(
-        [sys.executable, "-u", "-m", "cabochon_client", *arguments],
+        [sys.executable, "-u", "-c", OFTEN, *arguments],
         env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
