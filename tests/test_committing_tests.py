@@ -2,18 +2,43 @@
 
 from __future__ import annotations
 
+import psycopg
 import pytest
+from django.apps import apps
+from django.db import connection
 from django.test import TransactionTestCase
 
-from audit.models import Casino, Deadline
+from audit.models import NOTED, Casino, Deadline, NightReport
+from tests.databases import address_of
+
+TABLES = sorted({model._meta.db_table for model in apps.get_models()} - {"audit_change", "audit_leafcursor"})
+
+
+def rows_of(database: str) -> dict[str, list[str]]:
+    with psycopg.connect(address_of(database)) as superuser:
+        return {
+            table: [row for (row,) in superuser.execute(f"select t::text from {table} t order by 1").fetchall()]  # type: ignore[arg-type]
+            for table in TABLES
+        }
 
 
 @pytest.mark.django_db(transaction=True)
-def test_after_a_test_that_commits_the_tables_are_as_migrated() -> None:
-    migrated = set(Deadline.objects.values_list("severity", "hours"))
-    assert migrated
-    Casino.objects.create(code="committed", name="Committed")
+@pytest.mark.superuser
+def test_after_a_test_that_commits_the_tables_are_as_migrated(migrated_template: str) -> None:
+    migrated = rows_of(migrated_template)
+    assert migrated["audit_deadline"]
+    casino = Casino.objects.create(code="committed", name="Committed")
     Deadline.objects.update(hours=1)
+    # A report is never deleted, and many rows are faster gone with their table's file.
+    NightReport.objects.create(casino=casino, gaming_day="2026-06-05", version=1, tree_size=0)
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "insert into django_session select repeat('x', 30) || n, '', now() from generate_series(1, 9999) n"
+        )
+        cursor.execute("select pg_relation_size('django_session') > 512 * 1024")
+        assert cursor.fetchone() == (True,)
     TransactionTestCase("run")._fixture_teardown()  # type: ignore[attr-defined]
-    assert set(Deadline.objects.values_list("severity", "hours")) == migrated
-    assert not Casino.objects.exists()
+    assert rows_of(connection.settings_dict["NAME"]) == migrated
+    with connection.cursor() as cursor:
+        cursor.execute("select relation from audit_change")
+        assert {relation for (relation,) in cursor.fetchall()} == set(NOTED)
