@@ -2,12 +2,12 @@
 #
 #   run      everything on this machine: see casino/up.py
 #   quick    the law and the record in a minute: no browser, no processes, one database kept between runs
-#   test     every test, with what takes longest in a short form
+#   test     every test, with what takes longest in a short form; in an order drawn anew, which SEED=1 repeats
 #   faults   the long forms: every crash point, whole deployments that hang, die, fill a disk or lack rights, every
 #            user of the matrix with every method, a phone's width, 100,000 coups read a second time
 #   soak     the longest forms, before a release: 1,000 fault schedules, a million coups read a second time, 10,000
 #            coups of human nights of each game, twenty table years of the ledger
-#   search   the property tests with examples drawn anew; SEED=1 repeats a draw
+#   search   the property tests with examples drawn anew; SEED=1 repeats a draw and the order
 #   check    everything that is checked without running a test
 #   docs     the documentation site on localhost:8001, with its search; nothing is loaded from elsewhere
 #   rule-examples  the examples on the pages of rules, from the tapes of the tests
@@ -28,6 +28,8 @@ TO_TEST := $(call installed,test,requirements.lock)
 
 QUICK = tests/test_*.py tests/conformance tests/settlement tests/audit/event_store tests/audit/ingest tests/audit/adjudication
 
+ORDER = $(if $(SEED),--randomly-seed=$(SEED))
+
 # Modules are compiled once, not by each of the many processes of a run.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -37,7 +39,7 @@ run: $(TO_RUN)
 	@exec $(BIN)/python -m casino.up
 
 test: setup
-	@$(BIN)/python -m pytest -n 3 --dist worksteal $(TESTS)
+	@$(BIN)/python -m pytest -n 3 --dist worksteal $(ORDER) $(TESTS)
 
 # Left to `make test`: what takes long, the statistics of the night and of the ledger, the oracles of the law that others
 # wrote, and how the code reads.
@@ -50,13 +52,13 @@ quick: setup
 
 # To read every module of the tests takes each worker longer than many a test.
 faults: setup
-	@$(BIN)/python -m pytest -n 4 --dist worksteal -m faults $(shell grep -rl --include='test_*.py' 'mark\.faults' tests | sort)
+	@$(BIN)/python -m pytest -n 4 --dist worksteal $(ORDER) -m faults $(shell grep -rl --include='test_*.py' 'mark\.faults' tests | sort)
 
 soak: setup
-	@$(BIN)/python -m pytest -n 3 --dist worksteal -m soak tests
+	@$(BIN)/python -m pytest -n 3 --dist worksteal $(ORDER) -m soak tests
 
 search: setup
-	@CABOCHON_EXAMPLES=drawn $(BIN)/python -m pytest -n 3 --dist worksteal -m "hypothesis and not faults and not soak" \
+	@CABOCHON_EXAMPLES=drawn $(BIN)/python -m pytest -n 3 --dist worksteal $(ORDER) -m "hypothesis and not faults and not soak" \
 		$(if $(SEED),--hypothesis-seed=$(SEED)) $(or $(TESTS),tests)
 
 setup: $(TO_TEST)

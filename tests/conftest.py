@@ -13,6 +13,8 @@ search`` draws others: ``CABOCHON_EXAMPLES=drawn``.
 With the address of a Citus coordinator in ``CABOCHON_TEST_CITUS``, Django's database is on that cluster: see
 ``tests/citus.py``.
 
+Every run takes the tests in another order, module by module: its seed is printed, and ``SEED=…`` repeats it.
+
 With a name in ``CABOCHON_TEST_RUN`` the server's data, and so the template, are kept for the next run of that name.
 """
 
@@ -99,6 +101,20 @@ def pytest_configure(config: pytest.Config) -> None:
         # Of a run that was killed, or of other migrations.
         known = f"datname in ('postgres', '{DATABASE}') or starts_with(datname, '{MIGRATED}')"
         _drop_databases(f"not datistemplate and not ({known})")
+
+
+def _order(config: pytest.Config) -> str:
+    seed = config.getoption("randomly_seed", None)
+    return f"The order of the tests is that of SEED={seed}." if seed else "The tests are in the order of their files."
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if not hasattr(session.config, "workerinput"):
+        session.config.get_terminal_writer().line(_order(session.config))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    terminalreporter.write_line(_order(config))
 
 
 @pytest.hookimpl(tryfirst=True)
