@@ -8,12 +8,13 @@ from __future__ import annotations
 import ast
 import re
 import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parent.parent
-LAW = sorted((ROOT / "settlement").rglob("*.py"))
+LAW = frozenset((ROOT / "settlement").rglob("*.py"))
 CODE = [
     path
     for folder in ("settlement", "audit", "casino", "cabochon_witness", "client", "benchmarks")
@@ -62,65 +63,87 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-@pytest.mark.parametrize("path", LAW, ids=name_of)
-def test_the_law_is_pure(path: Path) -> None:
+def impurities(path: Path, nodes: list[ast.AST]) -> Iterator[str]:
+    """Yield what the law may not import, write or call."""
     allowed = ALLOWED | READS_THE_LAW.get(path.name, set()) | LOOKS_UP_BY_NAME.get(path.name, set())
-    for node in ast.walk(ast.parse(path.read_text())):
-        where = f"{path.name}:{getattr(node, 'lineno', '?')}"
+    for node in nodes:
+        where = f"{name_of(path)}:{getattr(node, 'lineno', '?')}"
         match node:
             case ast.Import(names):
-                assert {name.name.split(".")[0] for name in names} <= allowed, where
+                if forbidden := {name.name.split(".")[0] for name in names} - allowed:
+                    yield f"{where}: import of {sorted(forbidden)}"
             case ast.ImportFrom(module=str(module), level=0):
-                assert module.split(".")[0] in allowed, where
+                if module.split(".")[0] not in allowed:
+                    yield f"{where}: import of {module}"
             case ast.ImportFrom():
-                pytest.fail(f"{where}: relative import")
+                yield f"{where}: relative import"
             case ast.Constant(value=float()):
-                pytest.fail(f"{where}: float literal")
-            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-                assert name not in BANNED_CALLS, f"{where}: {name}()"
+                yield f"{where}: float literal"
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in BANNED_CALLS:
+                yield f"{where}: {name}()"
 
 
-@pytest.mark.parametrize("path", [path for path in CODE if not name_of(path).startswith(KNOWS_HTTP)], ids=name_of)
-def test_use_cases_know_no_http(path: Path) -> None:
-    for node in ast.walk(ast.parse(path.read_text())):
+def imports_of_http(path: Path, nodes: list[ast.AST]) -> Iterator[str]:
+    for node in nodes:
         modules = []
         if isinstance(node, ast.Import):
             modules = [name.name for name in node.names]
         elif isinstance(node, ast.ImportFrom) and node.module:
             modules = [node.module, *(f"{node.module}.{name.name}" for name in node.names)]
-        assert not [module for module in modules if module.startswith(HTTP)], f"{path.name}:{node.lineno}"
+        if any(each.startswith(HTTP) for each in modules):
+            yield f"{name_of(path)}:{getattr(node, 'lineno', '?')}"
 
 
-@pytest.mark.parametrize("path", CODE, ids=name_of)
-def test_modules_and_functions_keep_their_length(path: Path) -> None:
-    text = path.read_text()
-    assert text.count("\n") <= ONE_FILE_BY_DESIGN.get(name_of(path), LONGEST_MODULE)
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            assert (node.end_lineno or 0) - node.lineno < LONGEST_FUNCTION, f"{path.name}:{node.lineno} {node.name}"
+def too_long(path: Path, nodes: list[ast.AST]) -> Iterator[str]:
+    for node in nodes:
+        is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        if is_function and (node.end_lineno or 0) - node.lineno >= LONGEST_FUNCTION:
+            yield f"{name_of(path)}:{node.lineno} {node.name}"
 
 
-@pytest.mark.parametrize("path", CODE, ids=name_of)
-def test_modules_say_what_they_are(path: Path) -> None:
-    assert path.stem not in BANNED_NAMES or path in NAMED_BY_DJANGO
-    text = path.read_text()
-    if text.strip():
-        docstring = ast.get_docstring(ast.parse(text))
-        assert docstring, "a module opens with what it is for"
+@cache
+def found() -> dict[str, list[str]]:
+    """Return what is wrong, by the test that looks for it. Every module is read once, and its tree is not kept."""
+    wrong: dict[str, list[str]] = defaultdict(list)
+    for path in CODE:
+        name, text = name_of(path), path.read_text()
+        tree = ast.parse(text)
+        nodes = list(ast.walk(tree))
+        if path in LAW:
+            wrong["impure"] += impurities(path, nodes)
+        if not name.startswith(KNOWS_HTTP):
+            wrong["http"] += imports_of_http(path, nodes)
+        wrong["long"] += too_long(path, nodes)
+        if text.count("\n") > ONE_FILE_BY_DESIGN.get(name, LONGEST_MODULE):
+            wrong["long"].append(name)
+        if text.strip() and not ast.get_docstring(tree):
+            wrong["silent"].append(name)
+    return wrong
+
+
+def test_the_law_is_pure() -> None:
+    assert len(set(LAW) & set(CODE)) > 100
+    assert not found()["impure"], "\n".join(found()["impure"])
+
+
+def test_use_cases_know_no_http() -> None:
+    assert not found()["http"], "\n".join(found()["http"])
+
+
+def test_modules_and_functions_keep_their_length() -> None:
+    assert not found()["long"], "\n".join(found()["long"])
+
+
+def test_modules_say_what_they_are() -> None:
+    assert [name_of(path) for path in CODE if path.stem in BANNED_NAMES and path not in NAMED_BY_DJANGO] == []
+    assert not found()["silent"], "\n".join(["a module opens with what it is for:", *found()["silent"]])
 
 
 def test_nothing_names_a_machine_of_ours() -> None:
     # Paths of homes and work trees have no place in what others clone.
     home = re.compile(r"/(?:root|home/\w+|work)/")
-    for path in [
-        *CODE,
-        ROOT / "Makefile",
-        ROOT / "README.md",
-        ROOT / "client" / "README.md",
-        *(ROOT / "docs").rglob("*.md"),
-    ]:
-        if path.exists():
-            assert not home.search(path.read_text()), name_of(path)
+    pages = [ROOT / "Makefile", ROOT / "README.md", ROOT / "client" / "README.md", *(ROOT / "docs").rglob("*.md")]
+    assert [name_of(path) for path in [*CODE, *pages] if path.exists() and home.search(path.read_text())] == []
 
 
 def test_the_standard_library_is_what_python_3_11_has() -> None:

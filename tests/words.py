@@ -128,9 +128,18 @@ def in_name(name: str, *, is_variable: bool = True) -> tuple[tuple[str, str], ..
     return tuple(found)
 
 
+@cache
+def _any_text_rule() -> re.Pattern[str]:
+    """A pattern that every text with an old word has. Most texts have none, and need no search for each."""
+    words = [
+        re.escape(word).replace(r"\ ", r"\s+") for old in old_words() if "text" in old.places for word in old.words
+    ]
+    return re.compile(rf"(?<![\w`./-])(?:{'|'.join(words)})(?![\w`/-])", re.I)
+
+
 def in_text(text: str) -> Iterator[tuple[int, str, str, str]]:
     """Yield, for each old word in ``text``: lines before it, the word, how it is written there, what to write."""
-    for pattern, word, use in _text_rules():
+    for pattern, word, use in _text_rules() if _any_text_rule().search(text) else ():
         for match in pattern.finditer(text):
             yield text.count("\n", 0, match.start()), word, " ".join(match[0].split()), use
 
@@ -153,9 +162,9 @@ def _names_of(node: ast.AST) -> Iterator[tuple[str, bool]]:
 
 
 def _in_python(file: str, source: str) -> Iterator[Hit]:
-    tree = ast.parse(source)
-    functions = {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)}
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(ast.parse(source)))
+    functions = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+    for node in nodes:
         for name, is_variable in _names_of(node):
             if name.startswith("test_"):
                 sentence = name.replace("_", " ")
@@ -251,9 +260,3 @@ def _sources(folder: Path) -> Iterable[Path]:
         for path in folder.rglob("*")
         if path.suffix in {".py", ".css", ".js", ".html", ".typ"} and "migrations" not in path.parts
     )
-
-
-def area(file: str) -> str:
-    """Return the folder under which a file is counted: two levels of code, one of anything else."""
-    parts = Path(file).parts
-    return "/".join(parts[: 2 if parts[0] in CODE and len(parts) > 2 else 1])

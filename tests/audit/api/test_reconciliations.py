@@ -9,6 +9,7 @@ import pytest
 
 from audit.models import NightReport
 from audit.reconciliation import runs
+from tests import citus
 from tests.audit.conftest import make_tenant
 from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record, session
 from tests.audit.tables import Tenant
@@ -16,8 +17,10 @@ from tests.audit.tables import Tenant
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def played(tenant: Tenant) -> Tenant:
+@pytest.fixture(scope=citus.MODULE)
+def played(module_db: None) -> Tenant:
+    """A casino with a night in two currencies, of which one was counted afterwards."""
+    tenant = make_tenant()
     euros, dollars = session(tenant.casino, "R1"), session(tenant.casino, "R2", seed=2, currency="CAD")
     record(tenant.casino, euros)
     record(tenant.casino, dollars)
