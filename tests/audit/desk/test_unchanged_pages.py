@@ -163,6 +163,7 @@ def test_a_case_that_is_taken_and_closed_is_so_on_the_next_page() -> None:
     assert desk.findings[0].pk not in after[1]["lines"]
 
 
+@pytest.mark.faults
 def test_a_case_that_is_assigned_by_another_officer_is_among_ones_own_on_the_next_page() -> None:
     desk = Desk()
     client = client_of(desk.first)
@@ -213,6 +214,7 @@ def test_new_findings_and_those_that_stand_no_more_are_on_the_next_page() -> Non
     assert 2 * len(after[1]["lines"]) == len(before[1]["lines"])
 
 
+@pytest.mark.faults
 def test_the_priority_of_an_incident_by_a_casinos_new_threshold_is_on_the_next_page() -> None:
     desk = Desk()
     client = client_of(desk.first)
@@ -252,6 +254,7 @@ def test_a_night_that_is_reconciled_is_on_the_next_page() -> None:
     assert (after["nights"][0][1], after["navigation"]["nights"]) == ("open", 0)
 
 
+@pytest.mark.faults
 def test_a_correction_that_comes_is_countersigned_or_refused_is_so_on_the_next_page() -> None:
     desk = CorrectionsDesk()
     client, other = client_of(desk.second), client_of(desk.other)
@@ -288,6 +291,7 @@ def neighbours(client: Client, address: str) -> tuple[int, int, str, str]:
     return found.position, found.of, found.previous, found.next
 
 
+@pytest.mark.faults
 def test_the_neighbours_of_a_proposal_are_those_that_wait_when_the_page_is_requested() -> None:
     desk = Desk()
     case, *others = desk.findings[:3]
@@ -336,6 +340,7 @@ def test_an_entry_of_the_register_that_is_proposed_or_decided_is_counted_on_the_
     assert after == 0
 
 
+@pytest.mark.faults
 def test_a_request_about_an_account_is_counted_on_the_next_page() -> None:
     tenant = Tenant()
     one, other = (hired(tenant, Role.ADMINISTRATOR, name) for name in ("one", "other"))
@@ -359,6 +364,7 @@ def test_a_request_about_an_account_is_counted_on_the_next_page() -> None:
     assert after == [0, 0]
 
 
+@pytest.mark.faults
 @pytest.mark.superuser
 def test_a_name_of_the_directory_that_is_changed_is_found_on_the_next_page() -> None:
     """A queue that is narrowed to somebody by a part of their name: whom it means, the directory says."""
@@ -377,6 +383,7 @@ def test_a_name_of_the_directory_that_is_changed_is_found_on_the_next_page() -> 
     assert (before, after) == (set(), {finding})
 
 
+@pytest.mark.faults
 @pytest.mark.superuser
 @pytest.mark.parametrize("narrowed", ["player", "q"])
 def test_somebody_who_is_erased_from_the_directory_is_found_by_no_name_on_the_next_page(narrowed: str) -> None:
@@ -446,6 +453,7 @@ def test_who_is_given_another_role_or_loses_one_sees_what_it_shows_on_the_next_p
     assert not navigated(client.get("/admin/").context)["open"]
 
 
+@pytest.mark.faults
 def test_what_is_chosen_in_a_session_is_what_its_own_pages_show() -> None:
     here, there = Desk(), Desk()
     officer = hired(here.tenant, Role.OFFICER, "of-both")
@@ -463,6 +471,7 @@ def test_what_is_chosen_in_a_session_is_what_its_own_pages_show() -> None:
     assert shown(client) == shown(other) == (both, both, both)
 
 
+@pytest.mark.faults
 def test_a_casino_that_becomes_a_sandbox_is_on_no_page_of_several_casinos() -> None:
     """None may: the database forbids it. Who lets it, as a superuser, does it by a statement that is noted as well."""
     here, there = Desk(), Desk()
@@ -556,7 +565,10 @@ ADDRESSES = (
 )
 
 
-@pytest.mark.parametrize("role", ["first", "second", "auditor", "administrator", "superuser", "chosen"])
+LONG = ("first", "auditor", "administrator", "superuser", "chosen")
+
+
+@pytest.mark.parametrize("role", ["second", *(pytest.param(each, marks=pytest.mark.faults) for each in LONG)])
 def test_each_answer_names_every_table_that_its_statements_read(monkeypatch: pytest.MonkeyPatch, role: str) -> None:
     desk, _other = Desk(), Desk()
     desk.proposed_by(desk.third)
@@ -583,7 +595,9 @@ def test_each_answer_names_every_table_that_its_statements_read(monkeypatch: pyt
         }
 
 
-@pytest.mark.parametrize("address", ["/admin/", OPEN, "closing"])
+@pytest.mark.parametrize(
+    "address", ["/admin/", *(pytest.param(each, marks=pytest.mark.faults) for each in (OPEN, "closing"))]
+)
 def test_a_page_that_is_requested_again_asks_for_nothing_that_is_kept(
     monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
@@ -603,6 +617,7 @@ def test_a_page_that_is_requested_again_asks_for_nothing_that_is_kept(
         assert [each.key for each in found] == []
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("address", ["/admin/", OPEN, "record"])
 def test_what_pages_keep_is_not_changed_by_those_who_show_it(address: str) -> None:
     """The same page four times: what it is made of is as it was read."""
@@ -613,6 +628,7 @@ def test_what_pages_keep_is_not_changed_by_those_who_show_it(address: str) -> No
     assert shown(client) == shown(client) == shown(client) == fresh_of(lambda: shown(client))
 
 
+@pytest.mark.faults
 def test_pages_that_are_kept_are_in_the_language_of_each_request() -> None:
     desk = Desk()
     client = client_of(desk.first)
