@@ -102,7 +102,7 @@ def test_every_rule_and_every_shortcoming_of_a_night_has_words() -> None:
     assert {*RunCause.values} == {*words.CODES["cause"]}
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 class TestThePage:
     """What an auditor reads of a day."""
 

@@ -16,7 +16,7 @@ from settlement import ENGINE_VERSION
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.tables import Tenant, dice_changed_in_mid_series
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 LIST = reverse("admin:audit_failedrun_changelist")
 

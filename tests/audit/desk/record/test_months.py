@@ -18,7 +18,7 @@ from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 ARCHIVED = datetime(2026, 2, 3, 4, 5, tzinfo=UTC)
 

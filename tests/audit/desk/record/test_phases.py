@@ -21,7 +21,7 @@ from audit.transparency.verify import verify
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import several_streams
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def running(**about: object) -> Job:

@@ -17,7 +17,7 @@ from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.tables import Tenant, numbered
 from tests.audit.transparency.sealed import seal
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 ADDRESS = "/admin/state/proof/"
 

@@ -26,7 +26,7 @@ from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.tables import Tenant, numbered
 from tests.audit.transparency.sealed import seal
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
@@ -135,6 +135,7 @@ def test_events_are_of_today_by_the_gaming_day_of_their_casino(desk: Client) -> 
     assert "Events of this gaming day 0 the newest of any day came" in page(auditor)
 
 
+@pytest.mark.django_db(transaction=True)  # as a request is, of which something is kept
 def test_the_figures_need_no_more_than_a_few_queries(desk: Client) -> None:
     tenant = Tenant()
     tenant.post("s", [tenant.opener("s")])

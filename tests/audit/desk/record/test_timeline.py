@@ -54,7 +54,7 @@ def cosign(size: int) -> Cosignature:
     )
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_of_each_part_of_the_time_the_last_checkpoint_is_found() -> None:
     before, sizes = sealed(4)
     every = checkpoints(before, timezone.now() + timedelta(microseconds=1), [])
@@ -68,7 +68,7 @@ def test_of_each_part_of_the_time_the_last_checkpoint_is_found() -> None:
     assert checkpoints(before - timedelta(days=9_000), before - timedelta(days=8_000), []) == []
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_a_time_has_no_more_dots_than_there_is_room_for_and_one_query() -> None:
     before, sizes = sealed(DOTS + 6)
     with connection.execute_wrapper(lambda execute, *query: executed.append(query[0]) or execute(*query)):
@@ -79,7 +79,7 @@ def test_a_time_has_no_more_dots_than_there_is_room_for_and_one_query() -> None:
     assert len(executed) <= 1
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_a_cosignature_is_in_the_part_of_its_checkpoint_and_other_witnesses_are_left_out() -> None:
     before, sizes = sealed(3)
     early, _late = cosign(sizes[0]), cosign(sizes[1])
@@ -152,7 +152,7 @@ def test_names_are_escaped_and_long_ones_are_cut_but_said_whole() -> None:
     assert dot.findtext(f"{SVG}title") == "a<b"
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_the_page_has_the_drawing_and_its_table_and_a_wrong_setting_draws_nobody(settings: Settings) -> None:
     _before, sizes = sealed(1)
     settings.CABOCHON_WITNESSES = [f"{VKEY} https://w.example"]

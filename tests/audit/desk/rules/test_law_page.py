@@ -22,7 +22,7 @@ from tests.audit.casework.test_actions import hired
 from tests.audit.register.register_desk import RegisterDesk
 from tests.audit.tables import Tenant, dice_changed_in_mid_series
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 IN_MID_SERIES = "dice-changed-during-point-series"
 
@@ -142,6 +142,7 @@ def test_the_page_is_in_french_with_letters_of_its_own() -> None:
     assert "V Aucune mise ne peut" in page.replace(" 1 Aucune", " Aucune")
 
 
+@pytest.mark.django_db(transaction=True)  # as a request is, of which something is kept
 def test_the_page_costs_the_same_with_more_findings_and_sessions() -> None:
     tenant = Tenant()
     play(tenant, "s")

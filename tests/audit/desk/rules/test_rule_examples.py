@@ -52,7 +52,7 @@ def test_every_rule_that_a_tape_raises_has_an_example(monkeypatch: pytest.Monkey
     assert sorted(raised - {row.rule for row in ROWS}) == [], "make rule-examples"
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("language", "words"),
     [
@@ -79,14 +79,14 @@ def test_a_reader_sees_when_a_rule_fires_and_when_it_does_not(language: str, wor
     assert section.count("20:00:") >= 2 * len(examples_of("payout-missing").examples)  # type: ignore[union-attr]
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_a_rule_of_the_record_alone_has_no_examples() -> None:
     name = next(name for name, rule in RULES.items() if rule.raised_by == "record")
     page = desk_of(Tenant()).get(reverse("admin:rule", args=(name,))).content.decode()
     assert 'id="examples"' not in page
 
 
-@pytest.mark.django_db(transaction=True)
+@pytest.mark.django_db
 def test_a_rule_that_rests_on_the_bet_shows_the_clause_of_its_example() -> None:
     page = desk_of(Tenant()).get(reverse("admin:rule", args=("payout-missing",))).content.decode()
     law = page[page.index('id="law"') : page.index('id="often"')]

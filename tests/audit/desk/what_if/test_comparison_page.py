@@ -28,7 +28,7 @@ from audit.presentation import finding_title
 from tests.audit.casework.test_actions import hired
 from tests.audit.tables import Tenant, numbered
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 AMERICAN = {"game": "american_roulette", "ruleset": "fr-american-roulette"}
 
@@ -185,6 +185,7 @@ def test_who_may_not_start_a_run_sees_no_form() -> None:
     assert "Judge again" not in page.content.decode()
 
 
+@pytest.mark.django_db(transaction=True)  # as a request is, of which something is kept
 def test_the_page_costs_the_same_with_more_streams() -> None:
     one, other = Tenant(), Tenant()
     play(one, "r")
