@@ -46,15 +46,22 @@ def issuer() -> Iterator[str]:
         port = free.getsockname()[1]
     command = [sys.executable, "-m", "oidc_provider_mock", "--port", str(port), "--require-nonce", "true"]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
-        address = f"http://127.0.0.1:{port}"
-        for _try in range(200):
-            try:
-                requests.get(address, timeout=1)
-                break
-            except requests.ConnectionError:
+        address, deadline = f"http://127.0.0.1:{port}", time.monotonic() + 60
+        try:
+            while not _answers(address):
+                assert time.monotonic() < deadline, "the provider does not answer"
                 time.sleep(0.1)
-        yield address
-        process.terminate()
+            yield address
+        finally:
+            process.terminate()
+
+
+def _answers(address: str) -> bool:
+    try:
+        requests.get(address, timeout=10)
+    except requests.RequestException:
+        return False
+    return True
 
 
 @pytest.fixture(autouse=True)
@@ -82,7 +89,7 @@ def known(issuer: str, officer: Officer, *, sub: str = "", **claims: Any) -> str
     """Have the provider know an officer, and return what it calls them."""
     subject = sub or f"subject-{officer.pk}"
     stated = {"email": officer.email, "email_verified": True, "auth_time": int(time.time()), **claims}
-    answer = requests.put(f"{issuer}/users/{subject}", json=stated, timeout=5)
+    answer = requests.put(f"{issuer}/users/{subject}", json=stated, timeout=60)
     assert answer.status_code == 204
     return subject
 
@@ -95,7 +102,7 @@ def begun(client: Client, address: str = BEGIN) -> tuple[str, dict[str, str]]:
 
 def answered(to: str, subject: str) -> dict[str, str]:
     """Return what the provider gives the browser of somebody who consents."""
-    back = requests.post(to, data={"sub": subject}, allow_redirects=False, timeout=5).headers["Location"]
+    back = requests.post(to, data={"sub": subject}, allow_redirects=False, timeout=60).headers["Location"]
     return {name: value for name, [value] in parse_qs(urlsplit(back).query).items()}
 
 
@@ -252,25 +259,25 @@ def role_of(officer: Officer, tenant: Tenant) -> str:
     )
 
 
-@pytest.mark.parametrize(
-    ("held", "groups", "after"),
-    [
-        (Role.OFFICER, ["seconds"], "second"),
-        (Role.SECOND, ["officers"], "officer"),
-        (Role.SECOND, ["officers", "seconds"], "second"),
-        (Role.DIRECTOR, ["officers", "directors"], "director"),
-        (Role.OFFICER, ["unknown"], ""),
-        (Role.OFFICER, None, ""),
-        (Role.OFFICER, "officers", ""),
-        (Role.OFFICER, [["officers"], 7], ""),
-        (Role.OFFICER, ["admins"], ""),
-        (Role.ADMINISTRATOR, ["admins", "seconds"], "administrator"),
-        (Role.ADMINISTRATOR, ["seconds"], "second"),
-        (Role.ADMINISTRATOR, None, ""),
-    ],
+BY_GROUPS: tuple[tuple[Role, Any, str], ...] = (
+    (Role.OFFICER, ["seconds"], "second"),
+    (Role.SECOND, ["officers"], "officer"),
+    (Role.SECOND, ["officers", "seconds"], "second"),
+    (Role.DIRECTOR, ["officers", "directors"], "director"),
+    (Role.OFFICER, ["unknown"], ""),
+    (Role.OFFICER, None, ""),
+    (Role.OFFICER, "officers", ""),
+    (Role.OFFICER, [["officers"], 7], ""),
+    (Role.OFFICER, ["admins"], ""),
+    (Role.ADMINISTRATOR, ["admins", "seconds"], "administrator"),
+    (Role.ADMINISTRATOR, ["seconds"], "second"),
+    (Role.ADMINISTRATOR, None, ""),
 )
+"""The role that an officer has, the groups that the provider states, and the role after that."""
+
+
 def test_groups_give_and_take_the_roles_that_an_operator_mapped_and_never_that_of_administrator(
-    issuer: str, tenant: Tenant, held: Role, groups: Any, after: str
+    issuer: str, tenant: Tenant
 ) -> None:
     for role, group in (
         ("officer", "officers"),
@@ -279,15 +286,20 @@ def test_groups_give_and_take_the_roles_that_an_operator_mapped_and_never_that_o
         ("administrator", "admins"),
     ):
         GroupRoleOf(tenant).add(role, group)
-    officer = hired(tenant, held, f"paul-{uuid4().hex[:8]}")
-    Officer.objects.filter(pk=officer.pk).update(email=f"{officer.username}@casino.example")
-    officer.refresh_from_db()
-    elsewhere = Tenant()
-    Membership.objects.create(officer=officer, casino=elsewhere.casino, role=Role.AUDITOR)
-    assert signed_on(known(issuer, officer, groups=groups))[1].status_code == 302
-    assert role_of(officer, tenant) == after
-    assert role_of(officer, elsewhere) == "auditor", "no group stands for anything there"
-    assert types_at(tenant).count("officer.role_by_groups") == (0 if after == held else 1)
+    elsewhere, found, entries = Tenant(), [], 0
+    for held, groups, after in BY_GROUPS:
+        officer = hired(tenant, held, f"paul-{uuid4().hex[:8]}")
+        Officer.objects.filter(pk=officer.pk).update(email=f"{officer.username}@casino.example")
+        officer.refresh_from_db()
+        Membership.objects.create(officer=officer, casino=elsewhere.casino, role=Role.AUDITOR)
+        status = signed_on(known(issuer, officer, groups=groups))[1].status_code
+        own = role_of(officer, tenant)
+        before, entries = entries, types_at(tenant).count("officer.role_by_groups")
+        # No group stands for anything elsewhere.
+        seen = (status, own, role_of(officer, elsewhere), entries - before)
+        if seen != (302, after, "auditor", 0 if after == held else 1):
+            found.append((held, groups, seen))
+    assert found == []
 
 
 def test_a_role_of_administrator_that_no_group_could_stand_for_stays(issuer: str, tenant: Tenant) -> None:
@@ -403,7 +415,7 @@ def test_a_proof_is_what_the_provider_says_was_proved_minutes_ago(
     assert (params["prompt"], params["max_age"]) == ("login", "0")
     known(issuer, officer, auth_time=int(time.time()))
     assert client.get(CALLBACK, answered(to, f"subject-{officer.pk}"))["Location"] == "/admin/rules/"
-    assert time.time() - client.session["proved_at"] < 5
+    assert time.time() - client.session["proved_at"] < 300
 
 
 @pytest.mark.parametrize("has_device", [False, True])
