@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from copy import deepcopy
 
 import pytest
 import time_machine
@@ -14,19 +15,27 @@ from audit.adjudication.replay import advance
 from audit.casework import actions
 from audit.models import Finding, LoggedEvent, LoggedStream, Officer, Role
 from audit.models.event_store import AppendOnly
+from tests import citus
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.corrections.corrections_desk import approve, replayed
 from tests.audit.tables import Tenant, dice_changed_in_mid_series, numbered
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def tenant() -> Tenant:
+@pytest.fixture(scope=citus.MODULE)
+def shared(module_db: None) -> Tenant:
+    """A casino with a session that was replayed, which the tests of the module share."""
     tenant = Tenant()
     tenant.post("s", dice_changed_in_mid_series(tenant, "s"))
     advance(tenant.stream("s").stream_id)
+    tenant.client = Client()  # one that has answered nothing can be copied
     return tenant
+
+
+@pytest.fixture
+def tenant(shared: Tenant, db: None) -> Tenant:
+    return deepcopy(shared)
 
 
 @pytest.fixture

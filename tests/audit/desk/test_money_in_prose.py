@@ -21,11 +21,6 @@ pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
 OWED = {"by": "house", "to": "p0412", "amount": 86_400}
 
 
-@pytest.fixture
-def desk() -> Desk:
-    return Desk()
-
-
 def words(client: Any, address: str, **query: str) -> str:
     """Return the text of a page, its space folded."""
     page = client.get(address, query, headers={"accept-language": "en"}).content.decode()

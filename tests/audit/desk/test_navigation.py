@@ -53,16 +53,15 @@ def current(client: Client, address: str) -> list[str]:
         (Role.ADMINISTRATOR, set(EVERYTHING) - {"Overview", "To approve", "People", "Settings"}),
     ],
 )
-def test_a_role_finds_the_sections_that_it_may_open_and_no_other(role: Role, missing: set[str]) -> None:
-    desk = Desk()
+def test_a_role_finds_the_sections_that_it_may_open_and_no_other(desk: Desk, role: Role, missing: set[str]) -> None:
     client = client_of(hired(desk.tenant, role, "anna"))
     found = links(client)
     assert list(found) == [title for title in EVERYTHING if title not in missing]
     assert {client.get(address).status_code for address in found.values()} == {200}
 
 
-def test_the_sections_have_their_french_names() -> None:
-    assert list(links(client_of(Desk().first), language="fr")) == EN_FRANCAIS
+def test_the_sections_have_their_french_names(desk: Desk) -> None:
+    assert list(links(client_of(desk.first), language="fr")) == EN_FRANCAIS
 
 
 def test_a_tab_has_the_short_title_of_its_page_and_the_whole_one_without() -> None:
@@ -75,22 +74,20 @@ def test_a_tab_has_the_short_title_of_its_page_and_the_whole_one_without() -> No
     assert re.findall(r"</svg>([^<]+)</a>", written) == ["Waits", "The month"]
 
 
-def test_the_tab_of_findings_is_marked_on_the_pages_of_complaints() -> None:
-    page = client_of(Desk().first).get("/admin/audit/complaint/", headers={"accept-language": "en"}).content.decode()
+def test_the_tab_of_findings_is_marked_on_the_pages_of_complaints(desk: Desk) -> None:
+    page = client_of(desk.first).get("/admin/audit/complaint/", headers={"accept-language": "en"}).content.decode()
     below = page[page.index('class="tabs-b"') :]
     assert re.findall(r'<a href="([^"]+)" aria-current="true">', below) == ["/admin/audit/finding/?queue=open"]
 
 
-def test_the_tabs_have_their_french_names() -> None:
-    desk = Desk()
+def test_the_tabs_have_their_french_names(desk: Desk) -> None:
     page = client_of(desk.first).get("/admin/", headers={"accept-language": "fr"}).content.decode()
     below = page[page.index('class="tabs-b"') :]
     below = below[: below.index("</nav>")]
     assert re.findall(r"</svg>([^<]+)", below)[:4] == ["Accueil", "Constats", "Nuits", "Tables"]
 
 
-def test_an_open_incident_is_counted_until_it_is_closed() -> None:
-    desk = Desk()
+def test_an_open_incident_is_counted_until_it_is_closed(desk: Desk) -> None:
     client = client_of(desk.first)
     before = len(desk.findings)
     assert f"Findings<b>{before}</b>" in client.get("/admin/audit/job/").content.decode()
@@ -113,8 +110,7 @@ def test_a_page_is_marked_in_its_section_and_settings_open_within_theirs() -> No
     assert "Deadlines" not in links(client)
 
 
-def test_verifications_stand_under_the_record_and_other_jobs_under_exports() -> None:
-    desk = Desk()
+def test_verifications_stand_under_the_record_and_other_jobs_under_exports(desk: Desk) -> None:
     client = client_of(desk.first)
     address = reverse("admin:audit_job_changelist")
     verification = enqueue(JobKind.VERIFY, desk.first, desk.tenant.casino, {})

@@ -29,8 +29,7 @@ def waiting(client: Client) -> int:
     return int(counted[1] or 0)
 
 
-def test_a_statement_is_built_once_and_asks_about_the_moment_at_which_it_runs() -> None:
-    desk = Desk()
+def test_a_statement_is_built_once_and_asks_about_the_moment_at_which_it_runs(desk: Desk) -> None:
     built: list[datetime] = []
 
     def soon(now: datetime) -> QuerySet[Any]:
@@ -46,8 +45,8 @@ def test_a_statement_is_built_once_and_asks_about_the_moment_at_which_it_runs() 
     assert len(built) == 1
 
 
-def test_each_officer_has_statements_of_their_own() -> None:
-    desk, other = Desk(), Tenant()
+def test_each_officer_has_statements_of_their_own(desk: Desk) -> None:
+    other = Tenant()
     own = Finding.objects.filter(casino=desk.tenant.casino, heads_case=True, status="standing").count()
     assert own > 0
     assert waiting(client_of(desk.first)) == own
@@ -60,9 +59,8 @@ def test_each_officer_has_statements_of_their_own() -> None:
     assert waiting(client_of(hired_there)) == 0, "who has another role is asked for anew"
 
 
-def test_how_many_are_late_counts_those_that_are_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_many_are_late_counts_those_that_are_not_drawn(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waits, "DOTS", 1)
-    desk = Desk()
     deadlines = Case.objects.filter(casino=desk.tenant.casino).values_list("deadline", flat=True)
     assert len(deadlines) > 1
     with time_machine.travel(max(deadlines) + timedelta(minutes=1), tick=False):
@@ -85,8 +83,8 @@ def test_what_a_statement_is_written_with_comes_back_as_it_was() -> None:
     assert planned(sql, others) == [(words, others[0])]
 
 
-def test_rows_are_read_whole_by_a_statement_that_is_built_once_for_each_key() -> None:
-    desk, other = Desk(), Tenant()
+def test_rows_are_read_whole_by_a_statement_that_is_built_once_for_each_key(desk: Desk) -> None:
+    other = Tenant()
     built: list[int] = []
 
     def of(casino_id: int) -> list[Finding]:

@@ -6,8 +6,10 @@ import csv
 import io
 import json
 import zipfile
+from copy import deepcopy
 
 import pytest
+from django.contrib import admin
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
@@ -15,7 +17,8 @@ from django.urls import reverse
 from audit.access.scope import Scope
 from audit.adjudication.replay import advance
 from audit.exports.findings import findings_by_id, findings_sheet
-from audit.models import Casino, Finding, Membership, Officer, Person, PersonKind, Role
+from audit.models import Casino, Finding, GamingTable, Membership, Officer, Person, PersonKind, Role
+from tests import citus
 from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.tables import Tenant, dice_changed_in_mid_series
 
@@ -25,8 +28,8 @@ NOTE = "This is a sandbox for trying out a table system."
 TABLE = "TRIED9"
 
 
-@pytest.fixture
-def sandbox() -> Tenant:
+@pytest.fixture(scope=citus.MODULE)
+def shared_sandbox(module_db: None) -> Tenant:
     """A sandbox with a session that was irregular, at a table of a name that nothing else has."""
     tenant = Tenant("tried-here", tables=(TABLE,), is_sandbox=True)
     events = dice_changed_in_mid_series(tenant, "tried-session")
@@ -34,12 +37,13 @@ def sandbox() -> Tenant:
     assert tenant.post("tried-session", events).status_code == 201
     while (progress := advance(tenant.stream("tried-session").pk)) is not None and progress.behind:
         pass
+    tenant.client = Client()  # one that has answered nothing can be copied
     return tenant
 
 
 @pytest.fixture
-def desk() -> Desk:
-    return Desk()
+def sandbox(shared_sandbox: Tenant, db: None) -> Tenant:
+    return deepcopy(shared_sandbox)
 
 
 @pytest.fixture
@@ -177,3 +181,30 @@ def test_the_evidence_of_a_sandboxs_finding_is_refused(sandbox: Tenant, client: 
     answer = client.post(reverse("admin:audit_finding_evidence", args=(finding.pk,)), follow=True)
     assert "zip" not in answer.headers["Content-Type"]
     assert NOTE in page
+
+
+def test_every_list_opens_with_a_casino_chosen(desk: Desk) -> None:
+    root = Officer.objects.create_superuser("root-of-lists", password=None)
+    client = client_of(root)
+    chosen(client, desk.tenant.casino)
+    lists = [reverse(f"admin:audit_{model._meta.model_name}_changelist") for model in admin.site._registry]
+    assert len(lists) > 15
+    for address in lists:
+        assert client.get(address).status_code == 200, address
+
+
+def test_what_is_of_a_sandbox_is_listed_to_who_has_chosen_it_and_to_nobody_else(desk: Desk) -> None:
+    sandbox = Casino.objects.create(code="tried", name="Tried here", is_sandbox=True)
+    table = GamingTable.objects.create(casino=sandbox, code="S1")
+    client = client_of(Officer.objects.create_superuser("root-of-sandboxes", password=None))
+    tables = reverse("admin:audit_gamingtable_changelist")
+
+    def shown() -> set[int]:
+        return {each.pk for each in client.get(tables).context["cl"].result_list}
+
+    assert shown()
+    assert table.pk not in shown()
+    chosen(client, sandbox)
+    assert shown() == {table.pk}
+    chosen(client, desk.tenant.casino)
+    assert table.pk not in shown()

@@ -45,8 +45,7 @@ def addresses(client: Client) -> list[str]:
     return re.findall(r'<a class="t1" href="([^"]*)"', page(client))
 
 
-def test_a_proposed_closing_waits_for_a_second_officer_and_not_for_who_proposed_it() -> None:
-    desk = Desk()
+def test_a_proposed_closing_waits_for_a_second_officer_and_not_for_who_proposed_it(desk: Desk) -> None:
     desk.proposed_by(desk.second)
     case_address = re.compile(r"/admin/approve/closing/\d+/$")
     assert [bool(case_address.match(each)) for each in addresses(client_of(desk.third))] == [True]
@@ -67,22 +66,19 @@ def test_a_closing_is_proposed_when_the_officer_did_and_not_when_its_case_was_op
     assert date_time(desk.case.opened_at, desk.tenant.casino) not in shown
 
 
-def test_an_officer_who_may_not_approve_closings_is_shown_none() -> None:
-    desk = Desk()
+def test_an_officer_who_may_not_approve_closings_is_shown_none(desk: Desk) -> None:
     desk.proposed_by(desk.second)
     assert addresses(client_of(desk.first)) == []
     assert client_of(desk.auditor).get("/admin/approve/").status_code == 403
 
 
-def test_what_was_decided_waits_no_more() -> None:
-    desk = Desk()
+def test_what_was_decided_waits_no_more(desk: Desk) -> None:
     desk.proposed_by(desk.second)
     actions.perform(desk.case.pk, desk.third, "approve")
     assert addresses(client_of(hired(desk.tenant, Role.SECOND, "fourth"))) == []
 
 
-def test_another_casinos_proposals_are_not_shown() -> None:
-    desk = Desk()
+def test_another_casinos_proposals_are_not_shown(desk: Desk) -> None:
     desk.proposed_by(desk.second)
     stranger = client_of(hired(Tenant(), Role.SECOND, "stranger"))
     assert (addresses(stranger), counted(stranger)) == ([], 0)
@@ -101,8 +97,8 @@ def test_a_correction_waits_for_two_officers_and_for_each_until_they_have_decide
     assert counted(client_of(desk.second)) == 0
 
 
-def test_a_superuser_sees_every_casinos() -> None:
-    desk, other = Desk(), Desk()
+def test_a_superuser_sees_every_casinos(desk: Desk) -> None:
+    other = Desk()
     desk.proposed_by(desk.second)
     other.proposed_by(other.second)
     chief = Officer.objects.create_superuser("chief-of-approvals")
@@ -142,8 +138,7 @@ def decided(desk: Desk, decision: str, **form: str) -> Any:
     return client_of(desk.third).post(address, {"decision": decision, **form}, headers=english)
 
 
-def test_the_page_of_a_closing_says_what_is_proposed_by_whom_and_why_and_on_which_events() -> None:
-    desk = Desk()
+def test_the_page_of_a_closing_says_what_is_proposed_by_whom_and_why_and_on_which_events(desk: Desk) -> None:
     desk.proposed_by(desk.second)
     shown = page(client_of(desk.third), closing(desk))
     assert f"{desk.second.username} proposes closing: breach confirmed" in shown
@@ -160,8 +155,7 @@ def test_the_page_of_a_closing_says_what_is_proposed_by_whom_and_why_and_on_whic
     assert "<small>It is closed.</small>" in shown, "nothing follows from it"
 
 
-def test_the_page_of_a_closing_is_for_who_may_decide_and_leads_others_to_the_finding() -> None:
-    desk = Desk()
+def test_the_page_of_a_closing_is_for_who_may_decide_and_leads_others_to_the_finding(desk: Desk) -> None:
     desk.proposed_by(desk.second)
     answer = client_of(desk.second).get(closing(desk))
     assert answer.headers["location"] == f"/admin/audit/finding/{desk.findings[0].pk}/change/"
@@ -171,8 +165,7 @@ def test_the_page_of_a_closing_is_for_who_may_decide_and_leads_others_to_the_fin
     assert client_of(stranger).get(closing(desk)).status_code == 404
 
 
-def test_a_closing_is_approved_or_sent_back_from_its_page() -> None:
-    desk = Desk()
+def test_a_closing_is_approved_or_sent_back_from_its_page(desk: Desk) -> None:
     desk.proposed_by(desk.second)
     assert decided(desk, "send_back", proof_password=PASSWORD).status_code == 302
     assert desk.case.state == "second", "sending back takes a reason"
@@ -189,9 +182,8 @@ def test_a_closing_is_approved_or_sent_back_from_its_page() -> None:
 @pytest.mark.parametrize("form", [{}, {"proof_password": ""}, {"proof_password": "wrong"}])
 @pytest.mark.parametrize("decision", ["approve", "send_back"])
 def test_nothing_is_decided_without_the_password_though_the_officer_has_just_signed_in(
-    decision: str, form: dict[str, str]
+    desk: Desk, decision: str, form: dict[str, str]
 ) -> None:
-    desk = Desk()
     desk.proposed_by(desk.second)
     answer = decided(desk, decision, reason="which camera?", **form)
     assert (answer.status_code, desk.case.state) == (403, "second")
@@ -199,8 +191,7 @@ def test_nothing_is_decided_without_the_password_though_the_officer_has_just_sig
     assert SignInRefusal.objects.filter(refusals=1).exists() == ("proof_password" in form), "as a failed sign-in"
 
 
-def test_the_page_of_the_finding_is_no_way_around_the_password() -> None:
-    desk = Desk()
+def test_the_page_of_the_finding_is_no_way_around_the_password(desk: Desk) -> None:
     desk.proposed_by(desk.second)
     for name in ("approve", "send_back"):
         address = f"/admin/audit/finding/{desk.findings[0].pk}/case/{name}/"
@@ -208,8 +199,7 @@ def test_the_page_of_the_finding_is_no_way_around_the_password() -> None:
     assert desk.case.state == "second"
 
 
-def test_a_closing_takes_the_code_too_of_who_has_a_second_factor() -> None:
-    desk = Desk()
+def test_a_closing_takes_the_code_too_of_who_has_a_second_factor(desk: Desk) -> None:
     desk.proposed_by(desk.second)
     device = TOTPDevice.objects.create(user=desk.third, confirmed=True, name="phone")
     assert 'id="decide-proof_code"' in page(client_of(desk.third), closing(desk))
@@ -224,10 +214,9 @@ def test_a_closing_takes_the_code_too_of_who_has_a_second_factor() -> None:
 
 @pytest.mark.parametrize(("proved_s_ago", "status", "state"), [(10, 302, "closed"), (360, 403, "second")])
 def test_who_was_let_in_by_the_provider_approves_by_what_was_proved_there(
-    proved_s_ago: int, status: int, state: str, settings: Any
+    desk: Desk, proved_s_ago: int, status: int, state: str, settings: Any
 ) -> None:
     settings.CABOCHON_OIDC_ISSUER = "https://keys.example"
-    desk = Desk()
     desk.proposed_by(desk.second)
     desk.third.set_unusable_password()
     desk.third.save()
@@ -242,8 +231,7 @@ def test_who_was_let_in_by_the_provider_approves_by_what_was_proved_there(
     assert desk.case.state == state
 
 
-def test_the_page_of_a_closing_says_what_of_the_night_is_open_before_and_after() -> None:
-    desk = Desk()
+def test_the_page_of_a_closing_says_what_of_the_night_is_open_before_and_after(desk: Desk) -> None:
     finding = next(each for each in desk.findings if each.severity == "critical")
     assert finding.case_id
     assert finding.difference
@@ -277,8 +265,8 @@ def test_the_page_of_a_correction_says_whose_eyes_saw_it_and_what_it_is_about() 
     assert ">decides<" not in refused
 
 
-def test_a_page_leads_to_the_proposals_before_and_after_it_at_the_officers_own_casinos() -> None:
-    desk, elsewhere = Desk(), Desk()
+def test_a_page_leads_to_the_proposals_before_and_after_it_at_the_officers_own_casinos(desk: Desk) -> None:
+    elsewhere = Desk()
     desk.proposed_by(desk.second)
     elsewhere.proposed_by(elsewhere.second)
     both = desk.third
@@ -290,8 +278,8 @@ def test_a_page_leads_to_the_proposals_before_and_after_it_at_the_officers_own_c
     assert f'rel="prev" data-key="k" title="k" href="{first}"' in page(client_of(both), last)
 
 
-def test_the_queries_of_a_closings_page_do_not_grow_with_what_waits() -> None:
-    desk, other = Desk(), Desk()
+def test_the_queries_of_a_closings_page_do_not_grow_with_what_waits(desk: Desk) -> None:
+    other = Desk()
     desk.proposed_by(desk.second)
     client = client_of(desk.third)
     page(client, closing(desk))  # fills what later pages find in caches

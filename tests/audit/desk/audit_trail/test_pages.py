@@ -17,8 +17,7 @@ ADDRESS = "/admin/audit-trail/?type=comment"
 
 
 @pytest.fixture
-def auditor(monkeypatch: pytest.MonkeyPatch) -> Client:
-    desk = Desk()
+def auditor(monkeypatch: pytest.MonkeyPatch, desk: Desk) -> Client:
     monkeypatch.setattr(page, "PER_PAGE", 3)
     for number in range(8):
         audit_trail.record("ada", "comment.tried", casino_id=desk.tenant.casino.pk, data={"number": number})

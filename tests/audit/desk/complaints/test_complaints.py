@@ -22,11 +22,6 @@ from tests.audit.tables import Tenant, numbered
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def desk() -> Desk:
-    return Desk()
-
-
 def form_of(desk: Desk, **values: str) -> dict[str, str]:
     finding = desk.findings[0]
     return {

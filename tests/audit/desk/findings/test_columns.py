@@ -19,8 +19,7 @@ LIST = "/admin/audit/finding/"
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_a_file_has_every_column_under_its_heading(language: str) -> None:
-    desk = Desk()
+def test_a_file_has_every_column_under_its_heading(desk: Desk, language: str) -> None:
     desk.proposed_by(desk.first)
     file = client_of(desk.first).post(f"{LIST}export/csv/", headers={"accept-language": language}).content.decode()
     with translation.override(language):
@@ -28,8 +27,8 @@ def test_a_file_has_every_column_under_its_heading(language: str) -> None:
     assert next(csv.reader(io.StringIO(file))) == list(headings.values())
 
 
-def test_a_column_is_sorted_by_the_field_of_its_definition() -> None:
-    client = client_of(Desk().first)
+def test_a_column_is_sorted_by_the_field_of_its_definition(desk: Desk) -> None:
+    client = client_of(desk.first)
     for index, name in enumerate(LIST_COLUMNS, start=1):
         page = client.get(f"{LIST}?o={index}")
         listed = page.context["cl"]
@@ -37,8 +36,8 @@ def test_a_column_is_sorted_by_the_field_of_its_definition() -> None:
 
 
 @pytest.mark.parametrize("who", ["first", "auditor"])
-def test_the_headings_of_a_list_sort_it(who: str) -> None:
-    client = client_of(getattr(Desk(), who))  # an auditor has no boxes, so that the columns are numbered from 0
+def test_the_headings_of_a_list_sort_it(desk: Desk, who: str) -> None:
+    client = client_of(getattr(desk, who))  # an auditor has no boxes, so that the columns are numbered from 0
     page = client.get(LIST, headers={"accept-language": "en"})
     links = {str(each["text"]): each.get("url_primary", "") for each in page.context["headings"]}
     assert list(links) == [
@@ -59,6 +58,6 @@ def test_the_headings_of_a_list_sort_it(who: str) -> None:
         assert f">{text}</a>" in of_heading
 
 
-def test_the_headings_of_a_queue_sort_nothing_for_its_order_is_that_of_its_groups() -> None:
-    page = client_of(Desk().first).get(LIST, {"queue": "open"})
+def test_the_headings_of_a_queue_sort_nothing_for_its_order_is_that_of_its_groups(desk: Desk) -> None:
+    page = client_of(desk.first).get(LIST, {"queue": "open"})
     assert not any(each["sortable"] for each in page.context["headings"])

@@ -51,8 +51,8 @@ def state_of_all(desk: Desk) -> set[tuple[str, int | None, str]]:
     return set(cases.values_list("state", "assigned_to", "outcome"))
 
 
-def test_what_was_done_to_several_cases_is_taken_back_at_once_as_new_actions() -> None:
-    desk, client = Desk(), client_of
+def test_what_was_done_to_several_cases_is_taken_back_at_once_as_new_actions(desk: Desk) -> None:
+    client = client_of
     number = len({finding.case_id for finding in desk.findings})
     before = state_of_all(desk)
     address, ids = form_of(chosen(desk, desk.first, "take"))
@@ -73,16 +73,14 @@ def test_what_was_done_to_several_cases_is_taken_back_at_once_as_new_actions() -
     assert actors == [desk.first.username] * number
 
 
-def test_a_proposal_of_several_cases_is_taken_back_and_they_stay_the_officers() -> None:
-    desk = Desk()
+def test_a_proposal_of_several_cases_is_taken_back_and_they_stay_the_officers(desk: Desk) -> None:
     chosen(desk, desk.first, "take")
     address, ids = form_of(chosen(desk, desk.first, "propose", outcome="explained", reason="training night"))
     client_of(desk.first).post(address, {"actions": ids})
     assert state_of_all(desk) == {("investigating", desk.first.pk, "")}
 
 
-def test_nobody_takes_back_what_another_officer_did_nor_what_was_followed_by_more() -> None:
-    desk = Desk()
+def test_nobody_takes_back_what_another_officer_did_nor_what_was_followed_by_more(desk: Desk) -> None:
     address, ids = form_of(chosen(desk, desk.first, "take"))
     taken = state_of_all(desk)
     for officer in (desk.second, desk.auditor):
@@ -97,8 +95,7 @@ def test_nobody_takes_back_what_another_officer_did_nor_what_was_followed_by_mor
     assert state_of_all(desk) == {("investigating", desk.second.pk, ""), ("new", None, "")}, "once"
 
 
-def test_an_undo_needs_a_post_and_ids() -> None:
-    desk = Desk()
+def test_an_undo_needs_a_post_and_ids(desk: Desk) -> None:
     client = client_of(desk.first)
     assert client.get(f"{LIST}undo/").status_code == 405
     before = state_of_all(desk)
@@ -107,8 +104,7 @@ def test_an_undo_needs_a_post_and_ids() -> None:
     assert state_of_all(desk) == before
 
 
-def test_the_button_of_one_case_takes_back_nothing_that_was_done_since() -> None:
-    desk = Desk()
+def test_the_button_of_one_case_takes_back_nothing_that_was_done_since(desk: Desk) -> None:
     page = after(desk, desk.first, "take")
     undoes = re.search(r'name="undoes" value="(\d+)"', page)
     assert undoes
@@ -122,8 +118,7 @@ def test_every_act_has_its_words() -> None:
     assert set(MESSAGES) == {transition.event for transition in TRANSITIONS.values()}
 
 
-def test_what_can_be_taken_back_is_said_beside_its_button_and_taking_it_back_is_said_too() -> None:
-    desk = Desk()
+def test_what_can_be_taken_back_is_said_beside_its_button_and_taking_it_back_is_said_too(desk: Desk) -> None:
     page = after(desk, desk.first, "take")
     assert messages_of(page) == ""
     assert page.split('class="undo"')[1].split("</div>")[0].count("You took this case.") == 1
@@ -140,14 +135,12 @@ def test_what_can_be_taken_back_is_said_beside_its_button_and_taking_it_back_is_
         ("withdraw", {}, "The proposal was withdrawn."),
     ],
 )
-def test_an_act_of_the_officer_who_proposed_is_said(name: str, form: dict[str, str], words: str) -> None:
-    desk = Desk()
+def test_an_act_of_the_officer_who_proposed_is_said(desk: Desk, name: str, form: dict[str, str], words: str) -> None:
     desk.proposed_by(desk.first)
     assert words in messages_of(after(desk, desk.first, name, **form))
 
 
-def test_a_refused_act_says_why_and_not_that_it_was_done() -> None:
-    desk = Desk()
+def test_a_refused_act_says_why_and_not_that_it_was_done(desk: Desk) -> None:
     actions.perform(desk.case.pk, desk.first, "take")
     shown = messages_of(after(desk, desk.first, "propose", outcome="explained"))
     assert shown

@@ -23,9 +23,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
 
 
 @pytest.fixture
-def desk() -> Desk:
+def desk(desk: Desk) -> Desk:
     """A casino whose findings were all superseded."""
-    desk = Desk()
     Finding.objects.filter(casino=desk.tenant.casino).update(status="superseded", superseded_at=timezone.now())
     return desk
 

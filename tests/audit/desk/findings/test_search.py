@@ -18,11 +18,6 @@ pytestmark = pytest.mark.django_db
 LIST = "/admin/audit/finding/"
 
 
-@pytest.fixture
-def desk() -> Desk:
-    return Desk()
-
-
 def found(client: Client, term: str) -> set[int]:
     return {each.pk for each in client.get(LIST, {"q": term}).context["cl"].result_list}
 

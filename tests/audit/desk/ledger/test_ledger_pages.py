@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import re
+from copy import deepcopy
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from fractions import Fraction
@@ -53,7 +54,9 @@ from settlement.eprocess.confidence import interval_of_share
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.observations import decode, encode
 from settlement.eprocess.process import UNIT
+from tests import citus
 from tests.audit.casework.test_actions import client_of, hired
+from tests.audit.conftest import make_tenant
 from tests.audit.desk.printed import words_of
 from tests.audit.ledger.test_feeding import spun
 from tests.audit.reconciliation.played import DAY, record, session
@@ -65,14 +68,37 @@ pytestmark = pytest.mark.django_db
 LIST = "/admin/audit/ledgerprocess/"
 
 
-@pytest.fixture
-def casino(tenant: Tenant) -> Casino:
-    """A casino whose wheel W1 has asked, and whose wheel W2 is worth watching."""
+def watched_house() -> Tenant:
+    """Return a casino whose wheel W1 has asked, and whose wheel W2 is worth watching."""
+    tenant = make_tenant()
     record(tenant.casino, spun(tenant.casino, ["17"] * 20))
     record(tenant.casino, spun(tenant.casino, ["17"] * 5, day=DAY + timedelta(days=1), wheel="W2"))
     seal()
     feeding.feed(tenant.casino)
+    return tenant
+
+
+@pytest.fixture(scope=citus.MODULE)
+def house(module_db: None) -> Tenant:
+    """The casino that the tests of the module share."""
+    return watched_house()
+
+
+@pytest.fixture
+def tenant(house: Tenant, db: None) -> Tenant:
+    """A copy of the house: what a test does to an object is not rolled back with its rows."""
+    return deepcopy(house)
+
+
+@pytest.fixture
+def casino(tenant: Tenant) -> Casino:
     return tenant.casino
+
+
+@pytest.fixture
+def newcomer(db: None) -> Tenant:
+    """A casino where nobody has played."""
+    return make_tenant()
 
 
 def client(tenant: Tenant, role: Role, name: str = "reader") -> Client:
@@ -312,14 +338,6 @@ def test_the_list_costs_no_more_queries_with_more_processes(tenant: Tenant, casi
     assert queries() == before
 
 
-@pytest.mark.superuser
-def test_who_has_asked_is_not_on_the_watch_list(casino: Casino) -> None:
-    watched = listing.watched(casino)
-    assert [each.name for each in watched] == ["wheel-displacement 37: W2"]
-    LedgerQuestion.objects.filter(process=process(casino)).delete()
-    assert process(casino) in listing.watched(casino)
-
-
 def test_a_wheel_that_was_taken_apart_begins_anew(tenant: Tenant, casino: Casino) -> None:
     old = process(casino)
     address = f"{LIST}{old.pk}/apart/"
@@ -413,14 +431,14 @@ def test_what_it_would_be_is_shown_only_where_a_session_reads_otherwise_now(tena
     assert process(casino).wealth == process(casino).points.get().wealth
 
 
-def test_the_exchange_register(tenant: Tenant) -> None:
-    casino = tenant.casino
+def test_the_exchange_register(newcomer: Tenant) -> None:
+    casino = newcomer.casino
     events = session(casino, "R1", seed=3, coups=10)
     stream_id = record(casino, events)
     player = next(each["data"]["player"] for each in events if each["type"] == "buy_in.recorded")
     sessions.compute_figures(stream_id, events[-1]["seq"])
     Person.objects.create(casino=casino, code=player, kind="player", name="Anna Petit")
-    reader = client(tenant, Role.OFFICER)
+    reader = client(newcomer, Role.OFFICER)
     register = page(reader, f"{LIST}exchanges/{casino.pk}/{DAY}/")
     assert f"Exchange register of {day(DAY, with_weekday=True)}" in register
     assert {each.data["gaming_day"] for each in entries(casino, "exchanges.viewed")} == {DAY.isoformat()}
@@ -428,9 +446,9 @@ def test_the_exchange_register(tenant: Tenant) -> None:
 
 
 def test_a_register_names_its_currency_where_a_day_has_several_and_says_each_exchange_in_the_singular(
-    tenant: Tenant,
+    newcomer: Tenant,
 ) -> None:
-    casino, reader = tenant.casino, client(tenant, Role.OFFICER)
+    casino, reader = newcomer.casino, client(newcomer, Role.OFFICER)
     address = f"{LIST}exchanges/{casino.pk}/{DAY}/"
     for table, currency in (("R1", "USD"), ("R2", "GBP")):
         events = session(casino, table, seed=3, coups=10, currency=currency)
@@ -450,8 +468,8 @@ ODD = 'a&b=c "x"'
 """An id that a table system may well give."""
 
 
-def test_the_money_of_a_player_is_found_whatever_the_id(tenant: Tenant) -> None:
-    casino = tenant.casino
+def test_the_money_of_a_player_is_found_whatever_the_id(newcomer: Tenant) -> None:
+    casino = newcomer.casino
     events = session(casino, "R1", seed=3, coups=10)
     player = next(each["data"]["player"] for each in events if each["type"] == "buy_in.recorded")
     for each in events:
@@ -461,13 +479,13 @@ def test_the_money_of_a_player_is_found_whatever_the_id(tenant: Tenant) -> None:
     seal()
     sessions.compute_figures(stream_id, events[-1]["seq"])
     feeding.feed(casino)
-    reader = client(tenant, Role.OFFICER)
+    reader = client(newcomer, Role.OFFICER)
     luck = process(casino, f"player-luck: {ODD}")
     address = f"/admin/audit/person/player/{casino.pk}/a&b=c%20%22x%22/"
     assert f'href="{escape(address)}"' in page(reader, f"{LIST}{luck.pk}/change/")
     shown = page(reader, f"{address}?month={DAY:%Y-%m}")
     assert "Nothing is kept about this player" not in shown
-    without_names = client(tenant, Role.AUDITOR, "auditor")
+    without_names = client(newcomer, Role.AUDITOR, "auditor")
     shown = page(without_names, f"{LIST}{luck.pk}/change/")
     assert f'href="{escape(address)}"' in shown, "a page of ids and findings, without money"
     assert "Staked" not in page(without_names, address)
@@ -599,12 +617,12 @@ def test_a_process_about_no_wheel_draws_none(tenant: Tenant, casino: Casino) -> 
 
 
 @pytest.fixture
-def craps(tenant: Tenant) -> Casino:
+def craps(newcomer: Tenant) -> Casino:
     """A casino whose table C1 has played craps."""
-    record(tenant.casino, session(tenant.casino, "C1", ruleset="fr-craps", seed=2, coups=40))
+    record(newcomer.casino, session(newcomer.casino, "C1", ruleset="fr-craps", seed=2, coups=40))
     seal()
-    feeding.feed(tenant.casino)
-    return tenant.casino
+    feeding.feed(newcomer.casino)
+    return newcomer.casino
 
 
 @pytest.mark.parametrize(
@@ -615,10 +633,10 @@ def craps(tenant: Tenant) -> Casino:
     ],
 )
 def test_a_process_of_dice_draws_what_they_showed_against_chance(
-    tenant: Tenant, craps: Casino, kind: str, title: str, names: list[str]
+    newcomer: Tenant, craps: Casino, kind: str, title: str, names: list[str]
 ) -> None:
     about = LedgerProcess.objects.filter(casino=craps, kind=kind).latest("draws")
-    shown = page(client(tenant, Role.AUDITOR), f"{LIST}{about.pk}/change/")
+    shown = page(client(newcomer, Role.AUDITOR), f"{LIST}{about.pk}/change/")
     chart = drawn(shown, "columns")
     assert f"<title>{title}</title>" in chart
     assert "<desc>" in chart
@@ -634,7 +652,7 @@ def test_a_process_of_dice_draws_what_they_showed_against_chance(
     assert "style=" not in shown.split('<div class="page process">')[1]
 
 
-def test_a_column_outside_its_band_is_in_gold_and_is_named(tenant: Tenant, craps: Casino) -> None:
+def test_a_column_outside_its_band_is_in_gold_and_is_named(newcomer: Tenant, craps: Casino) -> None:
     about = LedgerProcess.objects.filter(casino=craps, kind="dice-supply").latest("draws")
     state = json.loads(bytes(about.state))
     state["memory"] = [[60, 10, 10, 10, 10, 20] if memory else [] for memory in state["memory"]]
@@ -642,13 +660,13 @@ def test_a_column_outside_its_band_is_in_gold_and_is_named(tenant: Tenant, craps
         casino=craps, name="dice-supply: C9", kind="dice-supply", subject="C9", state=json.dumps(state).encode(),
         first_day=DAY, wealth=UNIT, highest=UNIT, opening=UNIT, year=DAY.year, alpha="1/16",
     )  # fmt: skip
-    chart = drawn(page(client(tenant, Role.AUDITOR), f"{LIST}{forged.pk}/change/"), "columns")
+    chart = drawn(page(client(newcomer, Role.AUDITOR), f"{LIST}{forged.pk}/change/"), "columns")
     assert re.findall(r'class="bar fits"[^>]*><title>(\d)', chart) == ["1", "2", "3", "4", "5"]
     assert "Outside the band: 1, 2, 3, 4, 5." in chart
 
 
-def test_dice_that_count_nothing_are_not_drawn(tenant: Tenant, craps: Casino) -> None:
-    reader = client(tenant, Role.AUDITOR)
+def test_dice_that_count_nothing_are_not_drawn(newcomer: Tenant, craps: Casino) -> None:
+    reader = client(newcomer, Role.AUDITOR)
     for kind in ("shooter", "table-luck"):
         about = LedgerProcess.objects.filter(casino=craps, kind=kind).first()
         assert about is not None
@@ -707,15 +725,15 @@ def coups_in(todo: str) -> list[tuple[int, list[str]]]:
     return [(int(seq), re.findall(r'class="pk \w">(\w+)', rest + "</span>")) for seq, rest in found]
 
 
-def test_the_coups_to_look_at_are_those_that_came_where_the_process_fits_best(tenant: Tenant) -> None:
+def test_the_coups_to_look_at_are_those_that_came_where_the_process_fits_best(newcomer: Tenant) -> None:
     """Of a wheel that rests in 17 four times in five, and in 1 in between, they are the seventeens."""
-    casino = tenant.casino
+    casino = newcomer.casino
     record(casino, spun(casino, (["17"] * 4 + ["1"]) * 6))
     seal()
     feeding.feed(casino)
     about = process(casino)
     assert LedgerQuestion.objects.filter(process=about).exists()
-    todo = section(page(client(tenant, Role.OFFICER, "officer"), f"{LIST}{about.pk}/change/"), "todo")
+    todo = section(page(client(newcomer, Role.OFFICER, "officer"), f"{LIST}{about.pk}/change/"), "todo")
     coups = coups_in(todo)
     assert len(coups) == 12
     assert {pocket for _seq, pockets in coups for pocket in pockets} == {"17"}
@@ -896,8 +914,8 @@ def test_a_process_of_a_wheel_says_between_what_the_share_lies(
     assert f"{float(found.low) * 100:.1f}".replace(".", "," if language == "fr" else ".") in certain
 
 
-def test_a_process_of_a_pair_of_dice_has_its_rivals_and_one_of_luck_has_none(tenant: Tenant, craps: Casino) -> None:
-    reader = client(tenant, Role.AUDITOR)
+def test_a_process_of_a_pair_of_dice_has_its_rivals_and_one_of_luck_has_none(newcomer: Tenant, craps: Casino) -> None:
+    reader = client(newcomer, Role.AUDITOR)
     pair = LedgerProcess.objects.filter(casino=craps, kind="dice-pair").latest("pk")
     shown = page(reader, f"{LIST}{pair.pk}/change/")
     rivals = drawn(shown, "rivals")

@@ -29,6 +29,7 @@ from audit.reconciliation.wording import money
 from settlement import decode
 from settlement.catalogue import Language
 from settlement.night.variance import surprise
+from tests import citus
 from tests.audit.access.test_accounts import invited_by
 from tests.audit.conftest import make_tenant
 from tests.audit.corrections.corrections_desk import approve
@@ -42,12 +43,15 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def casino(tenant: Tenant) -> Casino:
+def idle(tenant: Tenant) -> Casino:
+    """A casino where nobody has played."""
     return tenant.casino
 
 
-@pytest.fixture
-def report(casino: Casino) -> NightReport:
+@pytest.fixture(scope=citus.MODULE)
+def played_night(module_db: None) -> int:
+    """The id of the report of a night at two tables, which the tests of the module share."""
+    casino = make_tenant().casino
     events = session(casino, "R1", irregularities=["payout-overpaid"], coups=45)
     other = session(casino, "C1", ruleset="fr-craps", seed=4)
     record(casino, events)
@@ -55,7 +59,17 @@ def report(casino: Casino) -> NightReport:
     record(casino, count(casino, {events[0]["stream"]: buy_ins(events), other[0]["stream"]: buy_ins(other) + 77}))
     seal()
     (reconciled,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
-    return reconciled
+    return reconciled.pk
+
+
+@pytest.fixture
+def report(played_night: int, db: None) -> NightReport:
+    return NightReport.objects.get(pk=played_night)
+
+
+@pytest.fixture
+def casino(report: NightReport) -> Casino:
+    return report.casino
 
 
 SIGNED = {"proof_password": "x"}
@@ -84,11 +98,11 @@ def test_every_address_on_the_page_answers(report: NightReport, casino: Casino) 
         assert answer.status_code == 200, address
 
 
-def test_a_night_of_the_years_whose_streams_have_negative_numbers_opens(casino: Casino) -> None:
+def test_a_night_of_the_years_whose_streams_have_negative_numbers_opens(idle: Casino) -> None:
     long_ago = DAY.replace(year=2010)
-    record(casino, session(casino, "R1", day=long_ago))
-    (reconciled,) = runs.reconcile(casino, long_ago, actor="test", now=MORNING)
-    desk = officer(casino, "ada")
+    record(idle, session(idle, "R1", day=long_ago))
+    (reconciled,) = runs.reconcile(idle, long_ago, actor="test", now=MORNING)
+    desk = officer(idle, "ada")
     assert desk.get(at(reconciled)).status_code == 200
     (played,) = reconciled.parsed_content()["sessions"]
     assert played["stream_id"] < 0
@@ -150,21 +164,21 @@ def test_each_letter_of_the_bank_opens_the_events_that_add_up_to_it(
             assert linked
 
 
-def test_the_bank_of_a_session_is_read_as_corrected_and_as_far_as_the_report_did(casino: Casino) -> None:
-    events = inserted(session(casino, "R1"), 5, "bank.filled", {"amount": 700, "slip": "F-001"})
-    record(casino, events)
-    counted = count(casino, {events[0]["stream"]: buy_ins(events)}, closed=False)
-    record(casino, counted)
+def test_the_bank_of_a_session_is_read_as_corrected_and_as_far_as_the_report_did(idle: Casino) -> None:
+    events = inserted(session(idle, "R1"), 5, "bank.filled", {"amount": 700, "slip": "F-001"})
+    record(idle, events)
+    counted = count(idle, {events[0]["stream"]: buy_ins(events)}, closed=False)
+    record(idle, counted)
     last = events[-1]["seq"]
     right = {"amount": 900, "slip": "F-001"}
-    append(casino, events, last + 1, "entry.corrected", corrects=6, data=right, reason="misread", approved_by="Ida")
-    (waits,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
-    approve(casino, int(next(iter(waits.through))), last + 1)
-    (first,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
-    append(casino, events, last + 2, "bank.filled", amount=50, slip="F-002")
-    append(casino, counted, 3, "drop.counted", session=events[0]["stream"], amount=1, counted_by=["Ida", "Max"])
-    (second,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
-    desk = officer(casino, "ada")
+    append(idle, events, last + 1, "entry.corrected", corrects=6, data=right, reason="misread", approved_by="Ida")
+    (waits,) = runs.reconcile(idle, DAY, actor="test", now=MORNING)
+    approve(idle, int(next(iter(waits.through))), last + 1)
+    (first,) = runs.reconcile(idle, DAY, actor="test", now=MORNING)
+    append(idle, events, last + 2, "bank.filled", amount=50, slip="F-002")
+    append(idle, counted, 3, "drop.counted", session=events[0]["stream"], amount=1, counted_by=["Ida", "Max"])
+    (second,) = runs.reconcile(idle, DAY, actor="test", now=MORNING)
+    desk = officer(idle, "ada")
 
     def opened(report: NightReport, letter: str) -> list[str]:
         (row,) = report.parsed_content()["sessions"]
@@ -178,27 +192,27 @@ def test_the_bank_of_a_session_is_read_as_corrected_and_as_far_as_the_report_did
     assert (len(opened(first, "D")), len(opened(second, "D"))) == (1, 2)
 
 
-def test_a_session_that_is_opened_or_closed_again_has_its_first_opener_and_its_last_closer(casino: Casino) -> None:
-    events = session(casino, "R1")
+def test_a_session_that_is_opened_or_closed_again_has_its_first_opener_and_its_last_closer(idle: Casino) -> None:
+    events = session(idle, "R1")
     again = {**events[0]["data"], "float": 5}
     events = inserted(events, 5, "session.opened", again)
     last = events[-1]["seq"]
-    record(casino, events)
-    append(casino, events, last + 1, "session.closed", float=77_000)
-    (report,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
+    record(idle, events)
+    append(idle, events, last + 1, "session.closed", float=77_000)
+    (report,) = runs.reconcile(idle, DAY, actor="test", now=MORNING)
     (played,) = report.parsed_content()["sessions"]
-    desk = officer(casino, "ada")
+    desk = officer(idle, "ada")
     for letter, seq in (("O", 1), ("K", last + 1)):
         answer = desk.get(at(report, "session", played["stream_id"]) + f"?line={letter}")
         assert answer.context["sum"] == money(played[letter], "EUR")
         assert [row.cells[0].text for row in answer.context["table"].rows] == [f"#{seq}"]
 
 
-def test_a_letter_that_is_not_known_yet_adds_up_to_nothing(casino: Casino) -> None:
-    events = [event for event in session(casino, "R1") if event["type"] != "session.closed"]
-    record(casino, events)
-    (report,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
-    desk = officer(casino, "ada")
+def test_a_letter_that_is_not_known_yet_adds_up_to_nothing(idle: Casino) -> None:
+    events = [event for event in session(idle, "R1") if event["type"] != "session.closed"]
+    record(idle, events)
+    (report,) = runs.reconcile(idle, DAY, actor="test", now=MORNING)
+    desk = officer(idle, "ada")
     stream_id = report.parsed_content()["sessions"][0]["stream_id"]
     for line in ("K", "D", "W_acct", "accounting_variance"):
         answer = desk.get(at(report, "session", stream_id) + f"?line={line}")
@@ -231,14 +245,14 @@ def test_a_total_opens_the_sessions_that_add_up_to_it(report: NightReport, casin
     assert desk.get(at(report, "figure", "hold_millionths")).status_code == 404, "a share is no sum of its sessions'"
 
 
-def test_a_long_list_of_the_bank_goes_on_on_the_next_page(casino: Casino, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_list_of_the_bank_goes_on_on_the_next_page(idle: Casino, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wagers, "PAGE_ROWS", 2)
-    events = session(casino, "R1")
+    events = session(idle, "R1")
     for index in range(5, 8):
         events = inserted(events, index, "bank.filled", {"amount": 100, "slip": f"F-{index}"})
-    record(casino, events)
-    (report,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
-    desk = officer(casino, "ada")
+    record(idle, events)
+    (report,) = runs.reconcile(idle, DAY, actor="test", now=MORNING)
+    desk = officer(idle, "ada")
     address = at(report, "session", report.parsed_content()["sessions"][0]["stream_id"]) + "?line=F"
     first, second = desk.get(address), desk.get(address + "&after=2")
     assert b"?line=F&amp;after=2" in first.content
@@ -410,14 +424,14 @@ def test_a_later_version_is_pointed_to_and_shows_its_sheet(report: NightReport, 
 
 
 def test_a_night_that_failed_before_its_first_report_is_shown_with_a_button(
-    casino: Casino, monkeypatch: pytest.MonkeyPatch
+    idle: Casino, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[tuple[str, dict[str, Any]]] = []
     monkeypatch.setattr(task_queue, "send", lambda task, **params: sent.append((task, params)))
-    run = runs.begin(casino, DAY, actor="beat")
+    run = runs.begin(idle, DAY, actor="beat")
     nights = reverse("admin:audit_nightreport_changelist")
-    again = reverse("admin:audit_nightreport_again_day", args=(casino.pk, DAY))
-    signer, looker = officer(casino, "ada"), officer(casino, "eve", signs=False)
+    again = reverse("admin:audit_nightreport_again_day", args=(idle.pk, DAY))
+    signer, looker = officer(idle, "ada"), officer(idle, "eve", signs=False)
     assert again not in signer.get(nights).content.decode()
     assert signer.post(again).status_code == 404, "it has not failed"
     NightRun.objects.filter(pk=run.pk).update(error="RuntimeError: no such croupier")
@@ -429,7 +443,7 @@ def test_a_night_that_failed_before_its_first_report_is_shown_with_a_button(
     assert looker.post(again).status_code in (403, 404)
     assert sent == []
     signer.post(again)
-    assert sent == [("audit.tasks.night_reconcile", {"casino_id": casino.pk, "day": DAY.isoformat(), "actor": "ada"})]
+    assert sent == [("audit.tasks.night_reconcile", {"casino_id": idle.pk, "day": DAY.isoformat(), "actor": "ada"})]
 
 
 def test_a_run_that_failed_can_be_tried_again_from_the_page_of_its_night(report: NightReport, casino: Casino) -> None:

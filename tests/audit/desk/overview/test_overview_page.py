@@ -82,20 +82,19 @@ def test_the_next_incidents_name_their_casino_where_there_are_several() -> None:
     assert '<span class="m">T1\N{NO-BREAK SPACE}· ' in page
 
 
-def test_the_head_says_how_many_tables_there_are_and_how_many_play() -> None:
-    desk = Desk()
+def test_the_head_says_how_many_tables_there_are_and_how_many_play(desk: Desk) -> None:
     context, page = overview(desk)
     assert (context["tables"], context["playing"]) == (desk.tenant.casino.tables.count(), 1)
     assert f"{context['tables']} table" in page
     assert "1 playing." in page
 
 
-def test_what_happened_at_leads_to_the_palette() -> None:
-    assert '<a class="btn" href="/admin/search/" data-palette>' in overview(Desk())[1]
+def test_what_happened_at_leads_to_the_palette(desk: Desk) -> None:
+    assert '<a class="btn" href="/admin/search/" data-palette>' in overview(desk)[1]
 
 
-def test_the_nights_are_those_of_a_casino_that_played_though_another_has_a_newer_one() -> None:
-    desk, idle = Desk(), Tenant()
+def test_the_nights_are_those_of_a_casino_that_played_though_another_has_a_newer_one(desk: Desk) -> None:
+    idle = Tenant()
     Membership.objects.create(officer=desk.first, casino=idle.casino, role=Role.OFFICER)
     played = desk.findings[0].gaming_day
     for casino, day in ((desk.tenant.casino, played), (idle.casino, played + timedelta(days=1))):
@@ -107,8 +106,7 @@ def test_the_nights_are_those_of_a_casino_that_played_though_another_has_a_newer
     assert f"<p>{desk.tenant.casino}, accounting win" in page
 
 
-def test_the_rate_of_a_croupier_says_that_it_is_of_payouts_that_were_made_alone() -> None:
-    desk = Desk()
+def test_the_rate_of_a_croupier_says_that_it_is_of_payouts_that_were_made_alone(desk: Desk) -> None:
     found(desk, "critical", rule="payout-missing", euros=10, owed=OWED, croupier="c-9")
     context, page = overview(desk)
     (row,) = [each for each in context["last"].rows if "c-9" in each.name]
@@ -122,8 +120,7 @@ def cells_of(context: dict[str, Any], croupier: str) -> list[int]:
     return next(([count for count, _tint in each.cells] for each in context["last"].rows if croupier in each.name), [])
 
 
-def test_the_errors_of_a_croupier_are_incidents_each_counted_once() -> None:
-    desk = Desk()
+def test_the_errors_of_a_croupier_are_incidents_each_counted_once(desk: Desk) -> None:
     lost = found(desk, "critical", rule="events-lost", croupier="c-9")
     causes = [{"rule": lost.rule, "seq": lost.seq, "wager": lost.wager}]
     for rule in ("payout-underpaid", "winning-wager-collected", "shooter-without-line-wager"):
@@ -163,8 +160,7 @@ def test_every_rule_about_a_payment_is_in_a_column_of_its_own() -> None:
     assert all(kind_of(rule, "player") != OTHER for rule in PAID - for_information)
 
 
-def test_a_night_of_the_strip_is_written_on_one_line_in_both_languages() -> None:
-    desk = Desk()
+def test_a_night_of_the_strip_is_written_on_one_line_in_both_languages(desk: Desk) -> None:
     day = desk.findings[0].gaming_day
     runs.reconcile(desk.tenant.casino, day, actor="test", now=datetime(2026, 11, 25, 12, tzinfo=UTC))
     client = client_of(desk.first)
@@ -193,17 +189,16 @@ def test_the_errors_are_of_the_casino_whose_nights_are_shown_and_a_rate_is_never
     assert {row.rate for row in context["last"].rows} == {"not counted"}
 
 
-def test_where_no_table_has_sent_anything_it_leads_to_the_first_steps() -> None:
-    desk, silent = Desk(), Tenant()
+def test_where_no_table_has_sent_anything_it_leads_to_the_first_steps(desk: Desk) -> None:
+    silent = Tenant()
     to_first_steps = 'href="/admin/first-run/">First steps</a>'
     assert to_first_steps not in overview(desk)[1]
     client = client_of(hired(silent, Role.AUDITOR, f"auditor-{silent.code}"))
     assert to_first_steps in client.get("/admin/", headers={"accept-language": "en"}).content.decode()
 
 
-def test_a_record_without_a_casino_leads_to_the_first_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_without_a_casino_leads_to_the_first_steps(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("audit.desk.overview.page.casinos_in_record", lambda _request: Casino.objects.none())
-    desk = Desk()
     page = client_of(desk.first).get("/admin/", headers={"accept-language": "en"}).content.decode()
     assert "No casino is registered yet." in page
     assert 'href="/admin/first-run/">First steps</a>' in page

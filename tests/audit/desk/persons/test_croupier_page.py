@@ -33,11 +33,6 @@ pytestmark = pytest.mark.django_db
 MONTH = f"{DAY:%Y-%m}"
 
 
-@pytest.fixture
-def night() -> NamedNight:
-    return NamedNight()
-
-
 def address(night: NamedNight, code: str, month: str = MONTH) -> str:
     return reverse("admin:audit_person_croupier", args=(night.casino.pk, code)) + f"?month={month}"
 

@@ -23,9 +23,8 @@ EVERYWHERE = Scope(None)
 
 
 @pytest.fixture
-def desk() -> Desk:
+def desk(desk: Desk) -> Desk:
     """A casino whose findings name the player p-1 and the croupier c-1, both in its directory."""
-    desk = Desk()
     with without_triggers():
         Finding.objects.filter(stream=desk.stream).update(player="p-1", croupier="c-1")
     for code, kind in (("p-1", "player"), ("c-1", "croupier"), ("p-2", "player"), ("c-1", "player")):

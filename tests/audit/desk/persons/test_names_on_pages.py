@@ -99,11 +99,6 @@ class NamedNight:
         }
 
 
-@pytest.fixture
-def night() -> NamedNight:
-    return NamedNight()
-
-
 def shown(client: Client, address: str) -> str:
     response = client.get(address, headers={"accept-language": "fr"})
     assert response.status_code == 200, address

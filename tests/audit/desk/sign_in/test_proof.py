@@ -25,8 +25,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def desk() -> Desk:
-    desk = Desk()
+def desk(desk: Desk) -> Desk:
     desk.proposed_by(desk.first)
     return desk
 

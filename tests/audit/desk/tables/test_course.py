@@ -15,8 +15,10 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize("ticks", [200, 1], ids=["all on the ruler", "more than the ruler has"])
-def test_what_is_replayed_has_the_findings_of_its_events_alone(ticks: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = Desk().findings[0].stream
+def test_what_is_replayed_has_the_findings_of_its_events_alone(
+    desk: Desk, ticks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stream = desk.findings[0].stream
     session = list(Finding.objects.standing().filter(stream=stream).order_by("occurred_at", "pk"))
     first, last = (each.seq for each in session)
     monkeypatch.setattr(going_on, "TICKS", ticks)
@@ -28,8 +30,8 @@ def test_what_is_replayed_has_the_findings_of_its_events_alone(ticks: int, monke
         assert list(found.replayed) == [each for each in session if low <= each.seq <= high]
 
 
-def test_a_result_that_a_correction_removed_is_no_coup(monkeypatch: pytest.MonkeyPatch) -> None:
-    stream = Desk().findings[0].stream
+def test_a_result_that_a_correction_removed_is_no_coup(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = desk.findings[0].stream
     coups = course.course_of(stream).coups
     assert len(coups) > 1
     gone = coups[0].seq

@@ -28,11 +28,6 @@ from tests.audit.tables import Tenant, dice_changed_in_mid_series, numbered
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def night() -> NamedNight:
-    return NamedNight()
-
-
 def table_page(night: NamedNight, seq: int) -> str:
     return reverse("admin:audit_loggedstream_table", args=(night.stream_id,)) + f"?at={seq}"
 

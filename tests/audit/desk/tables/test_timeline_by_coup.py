@@ -29,11 +29,6 @@ EVENT = re.compile(r'<li [^>]*id="e(\d+)"')
 
 
 @pytest.fixture
-def night() -> NamedNight:
-    return NamedNight()
-
-
-@pytest.fixture
 def reader(night: NamedNight) -> Client:
     return client_of(hired(night.tenant, Role.OFFICER, "reader"))
 

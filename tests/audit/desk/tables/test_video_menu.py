@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from datetime import timedelta
 from typing import Any
 
@@ -27,8 +28,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def desk() -> Desk:
-    desk = Desk()
+def desk(desk: Desk) -> Desk:
     CaseContacts.objects.create(casino=desk.tenant.casino, video_room=ROOM)
     return desk
 
@@ -117,8 +117,8 @@ def test_only_who_works_on_cases_of_the_casino_is_offered_it(desk: Desk) -> None
     assert not desk.case.video_requests.exists()
 
 
-def test_without_an_address_the_page_says_who_sets_it() -> None:
-    desk = Desk()
+def test_without_an_address_the_page_says_who_sets_it(shared_desk: Desk, db: None) -> None:
+    desk = deepcopy(shared_desk)
     shown = client_of(desk.first).get(page_of(desk), headers={"accept-language": "en"}).content.decode()
     assert "The video room has no address. An administrator of the casino sets it in Settings." in shown
     assert "ask_video" not in shown
