@@ -11,7 +11,7 @@
 | notify | Celery, threads | sends webhooks: what waits for receivers of others |
 | beat | Celery | starts the periodic tasks, such as the sweep for dirty streams |
 | sequencer | ``manage.py sequence`` | seals batches in the transparency log |
-| welcome | ``manage.py welcome`` | once: the first officers, a simulated month, the desk's URL |
+| welcome | ``manage.py welcome`` | once: the first officers, the desk's URL, a simulated month |
 
 Each process signs in at the database as an account of its own; only ``casino.prepare`` does as the superuser.
 
@@ -44,6 +44,7 @@ def main() -> int:
     data = data_folder()
     data.mkdir(mode=0o700, parents=True, exist_ok=True)
     os.environ["CABOCHON_DATA"] = str(data)
+    os.environ["CELERY_SKIP_CHECKS"] = "1"  # casino.prepare checks: no worker loads the desk for it
     services: list[Service] = []
     try:
         children = _children(take_port())

@@ -1,6 +1,7 @@
 """``manage.py welcome``: the first officers and, in an empty record, a simulated month; prints where the desk is.
 
-    officers ─► the last two nights, reconciled; one is left to sign ─► a case half-way ─► the rest of the month
+    officers ─► a night, replayed, and a case half-way ─► the desk's URL
+             ─► the last two nights, reconciled, of which one is left to sign ─► the rest of the month
 
 The nights take the way of any table system: they are posted to the API, replayed by the workers, reconciled by the
 night worker. Interrupted anywhere and run again, it goes on where it was. It never adds to a record with events of a
@@ -109,11 +110,12 @@ class Command(BaseCommand):
             f"The desk answers at {url}{reverse('admin:index')}: officer, password {password}", highlight=False
         )
         try:
-            self._load(console, url, plan, nights[:first], at_once=first)
-            self._propose_closing()
-            self._sign_nights(plan)
+            self._load(console, url, plan, nights[:1], at_once=0)
+            self._propose_closing(console)
             self._print(console, url, lines)
             os.nice(10)  # the desk comes before the rest of the month
+            self._load(console, url, plan, nights[:first], at_once=first)
+            self._sign_nights(plan)
             self._load(console, url, plan, nights[first:], at_once=1)
             self._sign_nights(plan)
         except PostRejected as rejection:
@@ -175,7 +177,7 @@ class Command(BaseCommand):
     def _load(
         self, console: Console, url: str, plan: first_run.Plan, nights: list[tuple[Venue, date]], *, at_once: int
     ) -> None:
-        """Load what is not loaded yet of ``nights``, and reconcile when ``at_once`` of them are stored.
+        """Load what is not loaded yet of ``nights``, and reconcile when ``at_once`` of them are stored; with 0, none.
 
         Stop if a real casino sends events.
         """
@@ -203,7 +205,7 @@ class Command(BaseCommand):
                         style="dim",
                     )
                 stored.append((casino, day))
-                if number % at_once == 0 or number == len(nights):
+                if at_once and (number % at_once == 0 or number == len(nights)):
                     # The oldest first: a night is held against the closing floats of the one before.
                     for each in sorted(stored, key=lambda each: each[1]):
                         self._reconcile(console, *each)
@@ -246,19 +248,20 @@ class Command(BaseCommand):
                     return
                 time.sleep(LOOK_AGAIN_S)
 
-    @transaction.atomic
-    def _propose_closing(self) -> None:
+    def _propose_closing(self, console: Console) -> None:
         """Let a colleague propose to close the most urgent incident, once: another officer is to decide."""
         colleague = Officer.objects.filter(username=COLLEAGUES[0][0]).first()
         if colleague is None or Case.objects.filter(state__in=(State.SECOND, State.CLOSED)).exists():
             return
+        self._wait_for_replay(console)
         casinos = Casino.objects.filter(code=VENUES[0].code)
         waiting = Finding.objects.standing().filter(casino__in=casinos, case__state=State.NEW)
         finding = by_urgency(waiting).first()
         if finding is None or finding.case_id is None:
             return
-        perform(finding.case_id, colleague, "take")
-        perform(finding.case_id, colleague, "propose", reason=PROPOSAL, outcome=Outcome.CONFIRMED)
+        with transaction.atomic():
+            perform(finding.case_id, colleague, "take")
+            perform(finding.case_id, colleague, "propose", reason=PROPOSAL, outcome=Outcome.CONFIRMED)
 
     def _sign_nights(self, plan: first_run.Plan) -> None:
         """Have two colleagues sign every night but the last one of the first casino: that one is to be signed."""
