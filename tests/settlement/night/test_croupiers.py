@@ -158,19 +158,20 @@ def test_one_bad_croupier_is_named_and_a_room_of_equals_is_left_alone() -> None:
     assert compare({"absent": Tally(0)}, alpha=FIVE, q=FIVE) == {}
 
 
-def test_false_names_are_as_rare_as_is_said() -> None:
-    # 1,500 rooms of ten who err alike: whoever is named is falsely named, so some name is given in at most 5 %.
+@pytest.mark.parametrize("rooms", [400, pytest.param(1_500, marks=pytest.mark.faults)])
+def test_false_names_are_as_rare_as_is_said(rooms: int) -> None:
+    # Rooms of ten who err alike: whoever is named is falsely named, so some name is given in at most 5 %.
     chance = random.Random(1995)
-    rooms = 0
-    for _ in range(1_500):
+    named = 0
+    for _ in range(rooms):
         tallies = {}
         for number in range(10):
             errors = sum(chance.random() < 0.01 for _ in range(300))
             tallies[f"c{number}"] = Tally(300, errors)
         everybody = Tally(3_000, sum(tally.errors for tally in tallies.values()))
         p_values = {name: more_than_others(tally, everybody) for name, tally in tallies.items()}
-        rooms += bool(noteworthy(p_values, FIVE))
-    assert 0 < rooms <= 75
+        named += bool(noteworthy(p_values, FIVE))
+    assert 0 < named <= rooms // 20
 
 
 # A rate of 39/40 leaves one payout right in exactly α/2 of all cases: the bound is the first rate above it.

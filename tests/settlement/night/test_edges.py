@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -129,8 +131,8 @@ def test_the_classes_of_throws_are_the_thirty_six_throws() -> None:
 
 # Against the engine: every outcome played through ``adjudicate``.
 
-STAKES = ((26_400, 1), (700, 1), (1_999, 5), (137, 100), (1, 1))
-"""Stakes and payout units: what divides by everything, what divides by little, and what pays next to nothing."""
+STAKES = {1: (26_400, 700, 1), 5: (1_999,), 100: (137,)}
+"""Stakes by payout unit: what divides by everything, what divides by little, and what pays next to nothing."""
 
 
 def played(ruleset: str, *events: tuple[str, dict[str, Any]], **params: Any) -> Adjudication:
@@ -147,24 +149,31 @@ def thrown(total: int) -> tuple[str, dict[str, Any]]:
 def placed(bet: str, stake: int, number: int | None = None, **data: Any) -> tuple[str, dict[str, Any]]:
     if number is not None:
         data["number"] = number
-    return "wager.placed", {"wager": "w", "bet": bet, "stake": stake, **data}
+    return "wager.placed", {"wager": "w", "bet": bet, "stake": stake} | data
 
 
-def on_the_table(ruleset: str, bet: str, number: int | None, stake: int) -> list[tuple[str, dict[str, Any]]]:
-    """Return the events after which a stake stands on ``number``, or in the box, and plays at the next throw."""
+def on_the_table(
+    ruleset: str, bet: str, number: int | None, stakes: Mapping[str, int]
+) -> list[tuple[str, dict[str, Any]]]:
+    """Return the events after which wagers stand on ``number``, or in the box, and play at the next throw."""
+
+    def each(bet: str, number: int | None = None, *, prefix: str = "", **data: Any) -> list[tuple[str, dict[str, Any]]]:
+        return [placed(bet, stake, number, wager=prefix + wager, **data) for wager, stake in stakes.items()]
+
     if bet.endswith("_odds"):
         base = bet.removesuffix("_odds")
         come = [thrown(8 if number != 8 else 6)] if base.endswith("come") else []
-        under = ("wager.placed", {"wager": "base", "bet": base, "stake": stake})
-        return [*come, under, thrown(number or 0), placed(bet, stake, base="base")]
+        odds = [placed(bet, stake, wager=wager, base=f"base-{wager}") for wager, stake in stakes.items()]
+        return [*come, *each(base, prefix="base-"), thrown(number or 0), *odds]
     if bet in ("win", "dont_win"):
-        return [placed(bet, stake), *([thrown(number)] if number else [])]
+        return [*each(bet), *([thrown(number)] if number else [])]
     if bet in ("come", "dont_come"):
-        return [thrown(8 if number != 8 else 6), placed(bet, stake), *([thrown(number)] if number else [])]
+        return [thrown(8 if number != 8 else 6), *each(bet), *([thrown(number)] if number else [])]
     named = None if bet.startswith("big") else number
     if ruleset == "qc-craps":
-        return [thrown(6), placed(bet, stake, named, marker=bet.removesuffix("_bet"), commission=1)]
-    return [placed(bet, stake, named)]
+        marked = {} if bet == "right_bet" else {"marker": bet.removesuffix("_bet")}
+        return [thrown(6), *each(bet, named, commission=1, **marked)]
+    return each(bet, named)
 
 
 STATES = [
@@ -181,21 +190,23 @@ STATES = [
 
 @pytest.mark.parametrize(("ruleset", "bet", "number"), STATES)
 def test_a_stake_at_craps_is_worth_what_the_next_throw_makes_of_it(ruleset: str, bet: str, number: int | None) -> None:
-    for stake, unit in STAKES:
+    for unit, amounts in STAKES.items():
         readings = Readings(ruleset, unit)
-        after = Fraction(0)
-        before = on_the_table(ruleset, bet, number, stake)
-        if bet == "right_bet" and ruleset == "qc-craps":
-            before[-1][1].pop("marker")
+        stakes = {f"w{stake}": stake for stake in amounts}
+        after = dict.fromkeys(stakes, Fraction(0))
+        before = on_the_table(ruleset, bet, number, stakes)
         for faces in FACES:
-            wager = played(ruleset, *before, ("dice.thrown", {"faces": list(faces)}), payout_unit=unit).wagers["w"]
-            if wager.status == "open":
-                travels = bet in ("win", "dont_win", "come", "dont_come") and number is None and sum(faces) != 12
-                after += value_at_craps(readings, bet, sum(faces) if travels else number, stake)
-            else:
-                assert wager.status in ("won", "lost")
-                after += wager.winnings_due + wager.stake_due
-        assert value_at_craps(readings, bet, number, stake) == after / 36, (stake, unit)
+            wagers = played(ruleset, *before, ("dice.thrown", {"faces": list(faces)}), payout_unit=unit).wagers
+            for name, stake in stakes.items():
+                wager = wagers[name]
+                if wager.status == "open":
+                    travels = bet in ("win", "dont_win", "come", "dont_come") and number is None and sum(faces) != 12
+                    after[name] += value_at_craps(readings, bet, sum(faces) if travels else number, stake)
+                else:
+                    assert wager.status in ("won", "lost")
+                    after[name] += wager.winnings_due + wager.stake_due
+        for name, stake in stakes.items():
+            assert value_at_craps(readings, bet, number, stake) == after[name] / 36, (stake, unit)
 
 
 def shapes(ruleset: str) -> list[tuple[str, dict[str, Any], int]]:
@@ -227,18 +238,21 @@ def test_a_stake_at_roulette_is_worth_what_the_next_pocket_makes_of_it(
     ruleset: str, zero_rule: str, release: str
 ) -> None:
     wheel = layout_of(ruleset).wheel
-    for stake, unit in STAKES:
+    for unit, stakes in STAKES.items():
         readings = Readings(ruleset, unit, zero_rule, release)
         params = {"payout_unit": unit, "zero_rule": zero_rule, "release_value": release}
-        for bet, data, ways in shapes(ruleset):
-            after = 0
-            for pocket in wheel:
-                half = ("zero.decided", {"wager": "w", "choice": "half"})
-                events = [placed(bet, stake, **data), ("ball.settled", {"pocket": pocket}), half]
-                wager = played(ruleset, *events, **params).wagers["w"]
+        every = {f"w{number}": each for number, each in enumerate(product(shapes(ruleset), stakes))}
+        after = Counter[str]()
+        for pocket in wheel:
+            events = [placed(bet, stake, wager=wager, **data) for wager, ((bet, data, _ways), stake) in every.items()]
+            events.append(("ball.settled", {"pocket": pocket}))
+            events += [("zero.decided", {"wager": wager, "choice": "half"}) for wager in every]
+            for name, wager in played(ruleset, *events, **params).wagers.items():
                 assert wager.status in ("won", "lost", "refunded_half")
-                after += wager.winnings_due + wager.stake_due
-            assert value_at_roulette(readings, bet, ways, stake) == Fraction(after, len(wheel)), (bet, stake, unit)
+                after[name] += wager.winnings_due + wager.stake_due
+        for name, ((bet, _data, ways), stake) in every.items():
+            value = value_at_roulette(readings, bet, ways, stake)
+            assert value == Fraction(after[name], len(wheel)), (bet, stake, unit)
 
 
 @pytest.mark.parametrize("ruleset", ["fr-roulette", "fr-american-roulette"])
@@ -246,7 +260,7 @@ def test_a_stake_at_roulette_is_worth_what_the_next_pocket_makes_of_it(
 @pytest.mark.parametrize("zeros", [1, 2, 3])
 def test_a_prisoner_is_worth_what_the_next_pocket_makes_of_it(ruleset: str, release: str, zeros: int) -> None:
     wheel = layout_of(ruleset).wheel
-    for stake, unit in STAKES:
+    for stake, unit in ((stake, unit) for unit, stakes in STAKES.items() for stake in stakes):
         into_prison = [("ball.settled", {"pocket": "0"}), ("zero.decided", {"wager": "w", "choice": "prison"})] * zeros
         after = 0
         for pocket in wheel:

@@ -23,7 +23,7 @@ import pytest
 from settlement import State, decode
 from tests.settlement.streams import event, opener
 
-THROWS = [2_000, pytest.param(20_000, marks=pytest.mark.soak)]
+THROWS = [1_000, pytest.param(2_000, marks=pytest.mark.faults), pytest.param(20_000, marks=pytest.mark.soak)]
 STAKE = 6_600
 
 

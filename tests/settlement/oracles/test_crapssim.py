@@ -27,7 +27,7 @@ from crapssim import bet as theirs
 from settlement import State, decode
 from tests.settlement.streams import event, opener
 
-THROWS = [5_000, pytest.param(20_000, marks=pytest.mark.soak)]
+THROWS = [1_500, pytest.param(5_000, marks=pytest.mark.faults), pytest.param(20_000, marks=pytest.mark.soak)]
 STAKE = 6_600
 
 

@@ -51,9 +51,10 @@ def compare(seed: int) -> tuple[Differences, int]:
     return [(seed, name, bets.get(name, "?"), due.get(name), answered.get(name)) for name in differing], coups
 
 
-def test_what_is_due_is_read_alike() -> None:
+@pytest.mark.parametrize("streams", [100, pytest.param(250, marks=pytest.mark.faults)])
+def test_what_is_due_is_read_alike(streams: int) -> None:
     differences: Differences = []
-    for seed in range(250):
+    for seed in range(streams):
         differences += compare(seed)[0]
     assert differences[:MOST_SHOWN] == []
 
@@ -82,6 +83,7 @@ DECIDED_BY_A_ZERO = {"released", "refunded_half", "refunded_last_coup"}
 WAITING_FOR = {Roulette: {"awaiting_decision", "imprisoned"}, Craps: {"open"}}
 
 
+@pytest.mark.faults
 @pytest.mark.parametrize("first, game", [(0, Roulette), (1, Craps)])
 def test_the_streams_reach_every_bet_of_the_article_with_every_end(first: int, game: type[Session]) -> None:
     ends: dict[str, set[str]] = {bet: set() for bet in BETS[game]}
