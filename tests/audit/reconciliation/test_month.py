@@ -11,6 +11,7 @@ from django.utils import timezone, translation
 from audit.models import Casino, NightReport, Person, PersonKind
 from audit.reconciliation import runs
 from audit.reconciliation.month import Month, around, croupier_rows, month_of, sheets
+from tests import citus
 from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record, session
 from tests.audit.transparency.sealed import seal
 
@@ -19,9 +20,9 @@ pytestmark = pytest.mark.django_db
 MISCOUNTED = 12_345
 
 
-@pytest.fixture
-def reports(db: None) -> list[NightReport]:
-    """A night that is reconciled without one of its counts, and again with it, which differs."""
+@pytest.fixture(scope=citus.MODULE)
+def versions(module_db: None) -> list[int]:
+    """The ids of the reports of a night that is reconciled without one of its counts, and again with it, which differs."""
     casino = Casino.objects.create(code="month", name="Month")
     orderly = session(casino, "R1")
     wrong = session(casino, "C1", ruleset="fr-craps", seed=3, coups=30, irregularities=["payout-overpaid"])
@@ -35,7 +36,12 @@ def reports(db: None) -> list[NightReport]:
     record(casino, counted[2:], next_seq=3)
     seal()
     (after,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
-    return [before, after]
+    return [before.pk, after.pk]
+
+
+@pytest.fixture
+def reports(versions: list[int], db: None) -> list[NightReport]:
+    return [NightReport.objects.get(pk=pk) for pk in versions]
 
 
 @pytest.fixture

@@ -21,6 +21,7 @@ from audit.reconciliation.presentation import ERRORS, LETTERS, TABLES, bridge_no
 from audit.reconciliation.versions import add_signoff_exception, missing_signoff_exceptions, sign
 from audit.reconciliation.wording import money
 from audit.tasks import night_mail
+from tests import citus
 from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record, session
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal
@@ -28,13 +29,10 @@ from tests.audit.transparency.sealed import seal
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def casino(tenant: Tenant) -> Casino:
-    return tenant.casino
-
-
-@pytest.fixture
-def report(casino: Casino) -> NightReport:
+@pytest.fixture(scope=citus.MODULE)
+def night(module_db: None) -> int:
+    """The id of the report of a night with errors both ways and a drop that differs."""
+    casino = Tenant().casino
     orderly = session(casino, "R1")
     wrong = session(
         casino, "C1", ruleset="fr-craps", seed=3, coups=30, irregularities=["payout-overpaid", "payout-underpaid"]
@@ -45,7 +43,17 @@ def report(casino: Casino) -> NightReport:
     record(casino, count(casino, drops, closed=False))
     seal()
     (reconciled,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
-    return reconciled
+    return reconciled.pk
+
+
+@pytest.fixture
+def report(night: int, db: None) -> NightReport:
+    return NightReport.objects.get(pk=night)
+
+
+@pytest.fixture
+def casino(report: NightReport) -> Casino:
+    return report.casino
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])

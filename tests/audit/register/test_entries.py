@@ -13,6 +13,7 @@ from audit.models import Casino, Membership, Officer, RegisterEntry, Role
 from audit.register import entries
 from audit.register.entries import Proposal, RegisterRefused
 from audit.register.readings import CLAUSES, KINDS, TAKEN, ValueRefused, parse, written_default
+from tests import citus
 from tests.audit.access.test_accounts import Accounts
 from tests.audit.casework.test_actions import hired
 from tests.audit.register.register_desk import LONG_AGO, RegisterDesk
@@ -20,8 +21,8 @@ from tests.audit.register.register_desk import LONG_AGO, RegisterDesk
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def desk() -> RegisterDesk:
+@pytest.fixture(scope=citus.MODULE)
+def desk(module_db: None) -> RegisterDesk:
     return RegisterDesk()
 
 
