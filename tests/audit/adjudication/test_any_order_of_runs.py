@@ -243,11 +243,8 @@ ACTIONS = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-@given(stream=corrected_streams(), actions=ACTIONS, size=st.integers(1, 6), piece=st.integers(1, 8))
-def test_what_stands_is_what_the_specification_says_after_every_action(
-    stream: list[bytes], actions: list[str], size: int, piece: int
-) -> None:
+def agrees_after_every_action(stream: list[bytes], actions: list[str], size: int, piece: int) -> None:
+    """Drive the record and the account of it through ``actions``, and compare what stands after each."""
     stream_id = recorded(Tenant(), stream)
     driven = Driven(stream_id, [decode_canonical(raw) for raw in stream], size, piece)
     does = {
@@ -271,3 +268,20 @@ def test_what_stands_is_what_the_specification_says_after_every_action(
     last = AdjudicationRun.objects.filter(stream_id=stream_id).order_by("number").last()
     assert last is not None
     assert last.state == "complete"
+
+
+in_any_order = given(stream=corrected_streams(), actions=ACTIONS, size=st.integers(1, 6), piece=st.integers(1, 8))
+examples = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+
+
+@settings(examples, max_examples=8)
+@in_any_order
+def test_what_stands_is_what_the_specification_says_after_every_action(**drawn: Any) -> None:
+    agrees_after_every_action(**drawn)
+
+
+@pytest.mark.faults
+@examples
+@in_any_order
+def test_what_stands_is_what_the_specification_says_in_many_orders(**drawn: Any) -> None:
+    agrees_after_every_action(**drawn)

@@ -32,7 +32,7 @@ from tests.audit.corrections.corrections_desk import approve
 from tests.audit.tables import Tenant, dice_changed_in_mid_series
 from tests.roles import without_triggers
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def references(tenant: Tenant) -> list[str]:
@@ -141,6 +141,7 @@ def test_a_transaction_that_fails_leaves_no_gap() -> None:
     assert references(tenant) == ["F-26-0001"]
 
 
+@pytest.mark.django_db(transaction=True)
 def test_workers_that_find_at_the_same_time_give_each_number_once() -> None:
     tenant = Tenant()
     streams = []

@@ -14,7 +14,7 @@ from settlement.events import PayoutMade
 from tests.audit.corrections.corrections_desk import replayed
 from tests.audit.tables import Tenant, dice_changed_in_mid_series, numbered
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def corrected_payout(tenant: Tenant, *winnings: int) -> tuple[int, list[dict[str, Any]]]:

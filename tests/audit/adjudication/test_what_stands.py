@@ -15,7 +15,7 @@ from settlement import ENGINE_VERSION
 from tests.audit.corrections.corrections_desk import approve
 from tests.audit.tables import Tenant, dice_changed_in_mid_series, numbered
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 OVERPAID = {"wager": "w2", "winnings": 900, "stake_returned": 600}
 PAID_RIGHT = {"wager": "w2", "winnings": 700, "stake_returned": 600}

@@ -22,7 +22,7 @@ from tests.audit.corrections.corrections_desk import CORRECTION, CorrectionsDesk
 from tests.audit.transparency.sealed import seal
 from tests.roles import without_triggers
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def unpacked(finding: Finding) -> dict[str, bytes]:

@@ -37,7 +37,7 @@ from tests.audit.corrections.corrections_desk import (
 )
 from tests.audit.tables import numbered
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 WRONG = {"payout-overpaid", "stake-not-returned"}
 """What is found in ``CorrectionsDesk.session`` without its correction."""

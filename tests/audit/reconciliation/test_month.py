@@ -22,7 +22,7 @@ MISCOUNTED = 12_345
 
 @pytest.fixture(scope=citus.MODULE)
 def versions(module_db: None) -> list[int]:
-    """The ids of the reports of a night that is reconciled without one of its counts, and again with it, which differs."""
+    """The ids of the reports of a night, reconciled without one of its counts and again with it, which differs."""
     casino = Casino.objects.create(code="month", name="Month")
     orderly = session(casino, "R1")
     wrong = session(casino, "C1", ruleset="fr-craps", seed=3, coups=30, irregularities=["payout-overpaid"])

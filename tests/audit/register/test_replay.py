@@ -18,7 +18,7 @@ from tests.audit.register.register_desk import RegisterDesk, replayed
 from tests.audit.tables import numbered
 from tests.audit.transparency.sealed import seal
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
 
 def session(desk: RegisterDesk, stream: str, *, table: str = "T1", winnings: int = 1166, **opener: Any) -> int:
