@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import cycle
 
 import pytest
@@ -67,24 +68,23 @@ def test_every_rule_is_listed_once_and_leads_to_its_page() -> None:
     assert sorted(linked) == sorted(RULES)
 
 
-def unopened(*languages: str) -> list[tuple[str, str]]:
-    """Return the rules whose page does not open, each with its language: one after the other of ``languages``."""
+def unopened(names: Iterable[str], *languages: str) -> list[tuple[str, str]]:
+    """Return the rules whose page does not open, each in one of ``languages``, which take turns."""
     client = desk_of(Tenant())
-    pages = zip(RULES, cycle(languages), strict=False)
     return [
         (name, language)
-        for name, language in pages
+        for name, language in zip(names, cycle(languages), strict=False)
         if client.get(reverse("admin:rule", args=(name,)), headers={"accept-language": language}).status_code != 200
     ]
 
 
-def test_the_page_of_every_rule_opens() -> None:
-    assert unopened("en", "fr") == []
+def test_the_page_of_every_third_rule_opens() -> None:
+    assert unopened(list(RULES)[::3], "en", "fr") == []
 
 
 @pytest.mark.faults
 def test_the_page_of_every_rule_opens_in_both_languages() -> None:
-    assert unopened("en") + unopened("fr") == []
+    assert unopened(RULES, "en") + unopened(RULES, "fr") == []
 
 
 SEVERITIES = {
