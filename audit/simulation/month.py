@@ -3,7 +3,7 @@
     VENUES ─► ``nights_of``: newest first ─► each night by itself: its sessions, then the count of the morning
 
 A night is played without those before it: every rack closes with what it opened with, and each night has a series of
-slips of its own. So the last two nights are there first, and a month that was interrupted goes on at any night.
+slips of its own. So the last night is there first, and a month that was interrupted goes on at any night.
 
 People err here as they do, and put most of it right; the newest nights have errors that nobody has put right, one or
 two a table. Three frauds are hidden in the month: a player who posts late and a croupier whose spins fall alike at
