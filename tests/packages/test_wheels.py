@@ -6,8 +6,10 @@ import doctest
 import re
 import tomllib
 import zipfile
+from collections.abc import Callable
 from email import message_from_bytes
 from email.message import Message
+from functools import cache
 from pathlib import Path
 
 import cabochon_client
@@ -19,10 +21,16 @@ from tests.packages.distributions import ROOT, SOURCES, build
 PACKAGES = ("audit", "casino", "settlement", "cabochon_witness")
 
 
-@pytest.fixture(scope="module", params=SOURCES)
-def wheel(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, zipfile.ZipFile]:
-    """A distribution's name, and its wheel, built from its source distribution."""
-    return request.param, zipfile.ZipFile(build(request.param, tmp_path_factory.mktemp(request.param)))
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], zipfile.ZipFile]:
+    """Return the wheel of a distribution, built once from its source distribution, in whatever order the tests run."""
+    return cache(lambda name: zipfile.ZipFile(build(name, tmp_path_factory.mktemp(name))))
+
+
+@pytest.fixture(params=SOURCES)
+def wheel(request: pytest.FixtureRequest, built: Callable[[str], zipfile.ZipFile]) -> tuple[str, zipfile.ZipFile]:
+    """A distribution's name, and its wheel."""
+    return request.param, built(request.param)
 
 
 def files_below(folder: Path, prefix: str) -> set[str]:

@@ -263,8 +263,8 @@ def test_a_stream_ends_after_its_time_and_when_its_key_is_revoked(
     answer = tenant.ask("findings/feed", Accept="text/event-stream")
     began = time.monotonic()
     assert b"".join(answer.streaming_content) == b"retry: 2000\n\n"
-    assert 0.2 < time.monotonic() - began < 5
-    settings.CABOCHON_FEED_STREAM_S = 60
+    assert 0.2 < time.monotonic() - began < 60
+    settings.CABOCHON_FEED_STREAM_S = 600
     monkeypatch.setattr(feed_api, "HEARTBEAT_S", 0.0)
     answer = tenant.ask("findings/feed", Accept="text/event-stream")
     chunks = iter(answer.streaming_content)
