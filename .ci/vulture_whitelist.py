@@ -122,6 +122,8 @@ _.first_day, _.last_day  # of a what-if run's selection, which is saved as a dic
     _.pytest_configure,
     _.pytest_runtest_setup,
     _.pytest_runtest_teardown,
+    _.pytest_sessionstart,
+    _.pytest_terminal_summary,
     _.AsWeb,
     _._tables_are_emptied_by_a_superuser,
     _.pytestmark,
