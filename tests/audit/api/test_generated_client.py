@@ -90,6 +90,7 @@ def test_a_checker_of_types_agrees_with_the_session(package: Path) -> None:
     assert done.stdout.strip().endswith("no issues found in 1 source file"), done.stdout + done.stderr
 
 
+@pytest.mark.faults
 def test_a_night_of_people_goes_through_its_models_and_its_findings_are_read(
     package: Path, running: Record, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
