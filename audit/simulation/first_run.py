@@ -18,7 +18,7 @@ from audit.models import Casino, LoggedStream, NightReport
 from audit.simulation.month import VENUES, Venue, nights_of
 
 FIRST_NIGHTS = 2
-"""Nights of each casino that are there first; the rest of the month is loaded behind."""
+"""Nights of each casino that are loaded before the others and reconciled together, the oldest first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from tests.faults.servers import copy_of
 ROOT = Path(__file__).parents[2]
 STOPS_WITHIN_S = 60
 LOADED_WITHIN_S = 300
-"""Its first nights are posted, replayed and reconciled before it says where the desk is."""
+"""Its first night is posted and replayed before it says where the desk is."""
 
 
 class Stack:

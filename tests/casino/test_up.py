@@ -72,7 +72,7 @@ def test_it_starts_from_nothing_and_again_on_its_data_and_leaves_nothing_behind(
     first = stack.password
     assert stat.S_IMODE((stack.data / "logs").stat().st_mode) == 0o700
     assert_processes_sign_in_without_power(stack)
-    assert re.search(r"A finding .*/admin/audit/finding/\d+/", stack.output.read_text())
+    assert_the_desk_has_one_night_to_show(stack)
     assert_a_twin_is_refused(stack)
     stop(stack, process, signal.SIGINT)
     assert not socket_folder(stack.data).exists()
@@ -81,6 +81,15 @@ def test_it_starts_from_nothing_and_again_on_its_data_and_leaves_nothing_behind(
     assert stack.password == first
     assert "night 1 of" not in stack.output.read_text()
     stop(stack, again, signal.SIGTERM)
+
+
+def assert_the_desk_has_one_night_to_show(stack: Stack) -> None:
+    before, _name, address = stack.output.read_text().partition("A finding ")
+    assert "night 1 of" in before
+    assert "night 2 of" not in before, "the rest is loaded behind"
+    assert re.match(r" *http://localhost:\d+/admin/audit/finding/\d+/", address)
+    with psycopg.connect(EmbeddedPostgres(stack.data).url()) as superuser:
+        assert superuser.execute("select count(*) from audit_case where state = 'second'").fetchone() == (1,)
 
 
 def assert_processes_sign_in_without_power(stack: Stack) -> None:

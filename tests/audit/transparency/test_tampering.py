@@ -256,7 +256,7 @@ def test_every_random_attack_is_found(streams: list[str], seed: int, each: int) 
             continue
         done += 1
         assert outcome.faults, f"{name} was not found: {description}"
-    assert done >= (12 if not citus.COORDINATOR else 6) * each
+    assert 8 * done >= (100 if not citus.COORDINATOR else 53) * each, "most attacks are possible"
     assert verified().faults == [], "every attack was rolled back"
 
 
