@@ -313,6 +313,7 @@ def django_db_setup(
     for url in new:
         settings.DATABASES["default"]["NAME"] = connection.settings_dict["NAME"] = urlsplit(url).path[1:]
         with django_db_blocker.unblock():
+            connection.close()  # a test without a database may have opened one: whichever comes first in this order
             call_command("logkey", "--make", stdout=StringIO())
         if citus.COORDINATOR:
             connections.close_all()

@@ -22,9 +22,9 @@ LOGS = [f"{ORIGIN}={LOG.signer.verifier}"]
 
 
 def test_a_key_is_made_once_and_is_its_owners_alone(tmp_path: Path) -> None:
-    made = command("key", "--name", "witness.example/w1", "--out", str(tmp_path / "key"))
-    assert made.returncode == 0, made.stderr
-    assert PublicKey.parse(made.stdout.strip(), WITNESS_KEY).name == "witness.example/w1"
+    created = command("key", "--name", "witness.example/w1", "--out", str(tmp_path / "key"))
+    assert created.returncode == 0, created.stderr
+    assert PublicKey.parse(created.stdout.strip(), WITNESS_KEY).name == "witness.example/w1"
     assert stat.S_IMODE((tmp_path / "key").stat().st_mode) == 0o600
     again = command("key", "--name", "other", "--out", str(tmp_path / "key"))
     assert again.returncode == 2

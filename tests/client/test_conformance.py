@@ -293,9 +293,9 @@ def test_a_table_system_that_is_wrong_is_named_as_such(sandboxed: tuple[Record, 
     assert f"0 of {len(WRONG)} sessions conform" in printed
     judged = re.findall(r"^NO  .*\n(?:    .*\n)*", printed, re.MULTILINE)
     assert len(judged) == len(WRONG), printed
-    for (_plays, message), said in zip(WRONG.values(), judged, strict=True):
-        assert message in said
-        assert printed.count(message) == 1, f"said of this session alone: {message}"
+    for (_plays, message), verdict in zip(WRONG.values(), judged, strict=True):
+        assert message in verdict
+        assert printed.count(message) == 1, f"of this session alone: {message}"
 
 
 def test_simulated_nights_conform_and_irregular_ones_do_not(sandboxed: tuple[Record, str, str], tmp_path: Path) -> None:

@@ -307,9 +307,9 @@ def test_an_invalid_request_is_refused(desk: Desk) -> None:
     for who, kind, form, status in INVALID:
         client = client_of(getattr(desk, who))
         answer = client.post(f"{LIST}start/{kind}/", {"casino": desk.tenant.code, **form})
-        is_told = status != 302 or 'class="error"' in client.get(LIST).content.decode()
-        if (answer.status_code, Job.objects.count(), is_told) != (status, before, True):
-            wrong.append((who, kind, form, answer.status_code, Job.objects.count() - before, is_told))
+        shows_an_error = status != 302 or 'class="error"' in client.get(LIST).content.decode()
+        if (answer.status_code, Job.objects.count(), shows_an_error) != (status, before, True):
+            wrong.append((who, kind, form, answer.status_code, Job.objects.count() - before, shows_an_error))
     assert wrong == []
 
 

@@ -68,7 +68,7 @@ pytestmark = pytest.mark.django_db
 LIST = "/admin/audit/ledgerprocess/"
 
 
-def watched_house() -> Tenant:
+def watched_casino() -> Tenant:
     """Return a casino whose wheel W1 has asked, and whose wheel W2 is worth watching."""
     tenant = make_tenant()
     record(tenant.casino, spun(tenant.casino, ["17"] * 20))
@@ -79,15 +79,15 @@ def watched_house() -> Tenant:
 
 
 @pytest.fixture(scope=citus.MODULE)
-def house(module_db: None) -> Tenant:
+def shared_tenant(module_db: None) -> Tenant:
     """The casino that the tests of the module share."""
-    return watched_house()
+    return watched_casino()
 
 
 @pytest.fixture
-def tenant(house: Tenant, db: None) -> Tenant:
-    """A copy of the house: what a test does to an object is not rolled back with its rows."""
-    return deepcopy(house)
+def tenant(shared_tenant: Tenant, db: None) -> Tenant:
+    """A copy of what the module shares: what a test does to an object is not rolled back with its rows."""
+    return deepcopy(shared_tenant)
 
 
 @pytest.fixture
