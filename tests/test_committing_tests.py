@@ -11,7 +11,11 @@ from django.test import TransactionTestCase
 from audit.models import NOTED, Casino, Deadline, NightReport
 from tests.databases import address_of
 
-TABLES = sorted({model._meta.db_table for model in apps.get_models()} - {"audit_change", "audit_leafcursor"})
+TABLES = sorted(
+    table
+    for table in {model._meta.db_table for model in apps.get_models()} - {"audit_change", "audit_leafcursor"}
+    if not table.startswith('"log"')  # which nothing empties
+)
 
 
 def rows_of(database: str) -> dict[str, list[str]]:

@@ -20,16 +20,6 @@ def folder(settings: Settings, tmp_path: Path) -> Path:
     return tmp_path / "archive"
 
 
-@pytest.fixture
-def years(db: None, folder: Path) -> Years:
-    return _years()
-
-
-def _years() -> Years:
-    """Return a casino of the same code in every run: what its tables play is drawn by it, too."""
-    return Years(Tenant("archiving"))
-
-
 @pytest.fixture(scope="module")
 def _own_database(request: pytest.FixtureRequest) -> Iterator[None]:
     """A database in which nothing else is verified. A cluster's database cannot be copied."""
@@ -37,6 +27,16 @@ def _own_database(request: pytest.FixtureRequest) -> Iterator[None]:
         request.getfixturevalue("django_on_its_own_database")
     yield
     signing_keys._keyring.forget()
+
+
+def _years() -> Years:
+    """Return a casino of the same code in every run: what its tables play is drawn by it, too."""
+    return Years(Tenant("archiving"))
+
+
+@pytest.fixture
+def years(_own_database: None, db: None, folder: Path) -> Years:
+    return _years()
 
 
 @pytest.fixture(scope=citus.MODULE)
