@@ -40,7 +40,7 @@ run: $(TO_RUN)
 	@exec $(BIN)/python -m casino.up
 
 test: setup
-	@$(BIN)/python -m pytest -n 3 --dist worksteal $(ORDER) $(TESTS)
+	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ORDER) $(TESTS)
 
 # Left to `make test`: what takes long, the statistics of the night and of the ledger, the oracles of the law that others
 # wrote, and how the code reads.
