@@ -47,6 +47,7 @@ from django.test import TransactionTestCase
 from pytest_django import DjangoDbBlocker
 
 from audit.models import NOTED
+from audit.transparency import signing_keys
 from casino.celery import app
 from casino.embedded.postgres import DATABASE, EmbeddedPostgres
 from tests import citus
@@ -399,6 +400,18 @@ def django_on_its_own_database(
         finally:
             connections.close_all()
             connection.settings_dict["NAME"] = before["NAME"]
+
+
+@pytest.fixture(scope="module")
+def own_database(request: pytest.FixtureRequest) -> Iterator[None]:
+    """A database for a module that verifies or counts all there is: elsewhere are the rows and the log of other tests.
+
+    A cluster's database cannot be copied: there it is Django's.
+    """
+    if not citus.COORDINATOR:
+        request.getfixturevalue("django_on_its_own_database")
+    yield
+    signing_keys._keyring.forget()
 
 
 @pytest.fixture

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pytest_django import Settings
 
-from audit.transparency import signing_keys
 from tests import citus
 from tests.audit.archive.years import Years
 from tests.audit.tables import Tenant
@@ -20,27 +18,18 @@ def folder(settings: Settings, tmp_path: Path) -> Path:
     return tmp_path / "archive"
 
 
-@pytest.fixture(scope="module")
-def _own_database(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A database in which nothing else is verified. A cluster's database cannot be copied."""
-    if not citus.COORDINATOR:
-        request.getfixturevalue("django_on_its_own_database")
-    yield
-    signing_keys._keyring.forget()
-
-
 def _years() -> Years:
     """Return a casino of the same code in every run: what its tables play is drawn by it, too."""
     return Years(Tenant("archiving"))
 
 
 @pytest.fixture
-def years(_own_database: None, db: None, folder: Path) -> Years:
+def years(own_database: None, db: None, folder: Path) -> Years:
     return _years()
 
 
 @pytest.fixture(scope=citus.MODULE)
-def _month(_own_database: None, module_db: None) -> Years:
+def _month(own_database: None, module_db: None) -> Years:
     years = _years()
     years.play()
     return years

@@ -14,7 +14,7 @@ from tests.audit.ingest.test_signed_batches import Signing
 from tests.audit.reconciliation.played import buy_ins, count, record, session, table_of
 from tests.audit.transparency.sealed import seal
 
-pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
+pytestmark = [pytest.mark.usefixtures("own_database"), pytest.mark.django_db, pytest.mark.superuser]
 
 
 def test_signatures_are_in_the_file_of_a_month_and_in_the_database_when_it_is_back(folder: Path) -> None:

@@ -32,7 +32,7 @@ from tests.audit.tables import Tenant
 from tests.databases import address_of
 from tests.roles import acting_as
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.usefixtures("own_database"), pytest.mark.django_db(transaction=True)]
 
 NOW = datetime(2031, 1, 2, 12, tzinfo=UTC)
 """A moment at which no case of these tests is due, unless one is made so."""

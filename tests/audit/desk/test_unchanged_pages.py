@@ -36,7 +36,7 @@ from tests.audit.tables import Tenant, dice_changed_in_mid_series
 from tests.audit.transparency.sealed import seal
 from tests.databases import address_of
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.usefixtures("own_database"), pytest.mark.django_db(transaction=True)]
 
 LIST = "/admin/audit/finding/"
 OPEN = f"{LIST}?queue=open"

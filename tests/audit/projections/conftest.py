@@ -12,13 +12,7 @@ from tests import citus
 from tests.audit.projections.record import note_committed
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _own_database(request: pytest.FixtureRequest) -> None:
-    if not citus.COORDINATOR:
-        request.getfixturevalue("django_on_its_own_database")
-
-
 @pytest.fixture(scope=citus.MODULE, autouse=True)
-def _committed_before(_own_database: None, module_db: None) -> None:
+def _committed_before(own_database: None, module_db: None) -> None:
     if citus.COORDINATOR:
         note_committed()

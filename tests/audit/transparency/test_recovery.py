@@ -34,7 +34,7 @@ from tests.audit.casework.test_actions import hired
 from tests.audit.tables import Tenant, dice_changed_in_mid_series
 from tests.audit.transparency.sealed import seal
 
-pytestmark = pytest.mark.superuser
+pytestmark = [pytest.mark.usefixtures("own_database"), pytest.mark.superuser]
 
 SENT_BEFORE = 6
 """Events of the session that the backup has."""

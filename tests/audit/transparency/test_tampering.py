@@ -40,17 +40,8 @@ class RollBack(Exception):
     """Ends an attack."""
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _own_database(request: pytest.FixtureRequest) -> Iterator[None]:
-    """A database in which nothing else is verified. A cluster's database cannot be copied."""
-    if not citus.COORDINATOR:
-        request.getfixturevalue("django_on_its_own_database")
-    yield
-    signing_keys._keyring.forget()
-
-
 @pytest.fixture(scope=citus.MODULE)
-def recorded(_own_database: None, module_db: None) -> tuple[Tenant, list[str]]:
+def recorded(own_database: None, module_db: None) -> tuple[Tenant, list[str]]:
     """A casino and its streams, which the tests of this module share: what each does to them is rolled back."""
     tenant = make_tenant()
     with override_settings(CABOCHON_CHECKPOINTS=[]):
