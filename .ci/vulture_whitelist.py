@@ -130,6 +130,7 @@ _.first_day, _.last_day  # of a what-if run's selection, which is saved as a dic
     _.db,
     _.transactional_db,
     _.module_db,
+    _.own_database,
     _.django_db_setup,
     _.django_test_environment,
 )
