@@ -85,7 +85,7 @@ def replica_of(primary: Server, data: Path) -> Server:
     replica = Server(data)
     shutil.copytree(primary.data / "passwords", data / "passwords")
     own_folder(replica.cluster, data=data)
-    own_folder(replica.sockets, data=data, is_emptied=True)
+    own_folder(replica.sockets, data=data)
     address = f"host={primary.sockets} user=cabochon password={primary.account('migrate')[1]} application_name=replica"
     run(
         binaries() / "pg_basebackup",
