@@ -28,7 +28,7 @@ from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal, verified
 from tests.roles import acting_as
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.usefixtures("own_database"), pytest.mark.django_db]
 
 DENIED = "42501"
 

@@ -32,7 +32,7 @@ from tests.audit.tables import Tenant, dice_changed_in_mid_series
 from tests.audit.transparency.forger import unguard
 from tests.audit.transparency.sealed import seal, verified
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.usefixtures("own_database"), pytest.mark.django_db]
 
 DOCS = Path(__file__).parents[3] / "docs"
 

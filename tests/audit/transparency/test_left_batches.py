@@ -28,7 +28,7 @@ from tests.audit.tables import Tenant
 from tests.audit.transparency.forger import unguard
 from tests.audit.transparency.sealed import seal, several_streams, verified
 
-pytestmark = [pytest.mark.superuser, pytest.mark.usefixtures("own_log")]
+pytestmark = [pytest.mark.superuser, pytest.mark.usefixtures("own_database", "own_log")]
 
 AT = datetime(2026, 11, 19, 21, 0, 0, tzinfo=UTC)
 

@@ -16,7 +16,7 @@ from tests.audit.tables import Tenant
 from tests.audit.transparency.forger import rebuild, unguard
 from tests.audit.transparency.sealed import seal, several_streams, verified
 
-pytestmark = pytest.mark.superuser
+pytestmark = [pytest.mark.usefixtures("own_database"), pytest.mark.superuser]
 
 HOUR = timedelta(hours=1)
 

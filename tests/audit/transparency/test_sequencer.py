@@ -27,6 +27,8 @@ from tests import citus
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal, several_streams, verified
 
+pytestmark = pytest.mark.usefixtures("own_database")
+
 
 @pytest.fixture(autouse=True)
 def _own_export_folder(settings: Settings, tmp_path: Path) -> None:

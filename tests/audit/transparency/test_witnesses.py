@@ -29,6 +29,8 @@ from tests.audit.transparency.forger import rebuild_with_another_event, unguard
 from tests.audit.transparency.sealed import several_streams, verified
 from tests.cabochon_witness.processes import Running, make_key, witness
 
+pytestmark = pytest.mark.usefixtures("own_database")
+
 SIZES = [[3, 4], [1, 1, 6], [5, 5]]
 
 
