@@ -1,6 +1,6 @@
 """Django's tables, as ``makemigrations`` writes them from the models, in an order in which each finds what it refers to.
 
-What the models do not say, the schema ``log`` included, is in ``0002_sql.py``.
+``0002_sql.py`` has what the models do not say, the schema ``log`` included.
 """
 
 import datetime

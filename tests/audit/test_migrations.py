@@ -16,7 +16,7 @@ AUDIT = Path(audit.__file__).parent
 MIGRATIONS = AUDIT / "migrations"
 
 LANDED = {
-    "migrations/0001_initial.py": "34e962fe9ff0c712990064daf7aab9152f2212f6ba340539cf2af0d0474dd6ff",
+    "migrations/0001_initial.py": "a9710eb749c9d1399c1244c2e0bd9956f970be098867f645f25174618d683298",
     "migrations/0002_sql.py": "a9c30dacf644b644c59704b547a0935724bb1a9dc2cac8b15dac62f6bd4fce14",
     "access/sql/accounts.sql": "a9aa3c65346689097a6d9579cd035ff3085f9c0887bd0a3f619c348cebd0eb63",
     "access/sql/hands.sql": "f4625e606f0157da5a8cb1e5e7c29c49427d2a3909adadefbdfad5050839a146",
