@@ -1,18 +1,40 @@
-"""What a wager's account comes to: what was paid, what is due back, and which part of it plays on as another wager."""
+"""The account of a wager: what its player has had out of it, what the law gives him, and the debt that is left.
+
+Source     The contract, third edition (account.md), section 1.
+
+    held   winnings + stake handed back, lifted or playing on + settlements − recoveries
+    due    what the law gives; of an undecided wager the part that was lawfully withdrawn
+    debt   held − due: above zero the player owes it, below zero the house
+
+A withdrawal and a stake handed back are one movement, as far as they agree, and a stake that is the player's may have
+been lifted unseen. So there may be several amounts that he has had (``stakes_held``): the debt is the least of theirs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
+from settlement.money import EVEN, Odds, halved, is_rounded_up
 from settlement.ruleset import kind_of
 from settlement.state import Account, LeftUp, Move, Table, Wager, find
 
+LIFTED_UNSEEN = ("void", "released")
+"""The statuses of a stake that its player may take without any event."""
 
-class Sums(NamedTuple):
+OWN_AGAIN = ("void", "withdrawn", "released")
+"""The statuses of a stake that is its player's, whole."""
+
+MOST_PARTS = 8
+"""The parts of a stake that are told apart; more are taken for one."""
+
+NO_ACCOUNT = Account()
+
+
+class LeftUpSums(NamedTuple):
     """Of a wager's dues, in minor units: the part of the stake that plays on, and of the winnings that was pressed.
 
-    ``retaken`` is a stake that was handed back, and taken again for the wager left up. ``seq`` is the last event that
+    ``retaken`` is a stake that was handed back, and staked again for the wager left up. ``seq`` is the last event that
     left anything up in this coup.
     """
 
@@ -22,113 +44,145 @@ class Sums(NamedTuple):
     seq: int = 0
 
 
-NONE_LEFT_UP = Sums()
+NONE_LEFT_UP = LeftUpSums()
 
 
-def known_sums(wager: Wager) -> Sums:
-    account = wager.account
-    return Sums(account.plays_on, account.pressed) if account is not None else NONE_LEFT_UP
+class Balance(NamedTuple):
+    """What the player has too much, in minor units, below zero what he is short of: in winnings, in stake, in all.
 
-
-def settlement_of(wager: Wager) -> tuple[int, int]:
-    """Return the winnings and the stake that were paid towards what is due, net."""
-    account = wager.account
-    if account is None:
-        return wager.winnings_paid, wager.stake_paid
-    return wager.winnings_paid - account.aside_winnings, wager.stake_paid - account.aside_stake
-
-
-def whole_due_of(wager: Wager) -> int:
-    """Return the stake due back; of one withdrawn in parts, without those that payouts handed back while it played."""
-    account = wager.account
-    return account.taken if wager.status == "withdrawn" and account is not None and account.taken else wager.stake_due
-
-
-def stake_due_of(wager: Wager, account: Account, handed: int, plays_on: int) -> int:
-    """Return the stake due back, what plays on included, where ``handed`` was handed back.
-
-    Of parts withdrawn one by one, those that the player did not lift himself: what is handed back shows which.
+    ``debt`` is their sum with what disputes settled. ``rounded`` is what each part was rounded up in his favour, which
+    nobody owes.
     """
-    whole, gone = whole_due_of(wager), handed + plays_on
-    if wager.status != "withdrawn" or handed <= 0 or gone > whole:
-        return whole
-    is_of_parts = handed <= account.owing or is_part(account, handed) or is_part(account, gone)
-    return gone if is_of_parts else whole
+
+    winnings: int
+    stake: int
+    debt: int
+    rounded: tuple[int, int] = (0, 0)
 
 
-def kept_of(wager: Wager, handed: int, plays_on: int) -> int:
-    """Return what the house has kept of a stake that was withdrawn, of which ``handed`` was handed back."""
-    account = wager.account or Account()
-    if handed > 0 and stake_due_of(wager, account, handed, plays_on) != handed + plays_on:
-        return max(0, whole_due_of(wager) - handed - plays_on)
-    return still_owing(wager, account, handed, plays_on)
+def known_sums(wager: Wager) -> LeftUpSums:
+    """Return what plays on since earlier coups."""
+    account = wager.account
+    return LeftUpSums(account.plays_on, account.pressed) if account is not None else NONE_LEFT_UP
 
 
-def still_owing(wager: Wager, account: Account, handed: int, plays_on: int) -> int:
-    """Return what is left of ``account.owing`` of a stake that was withdrawn: handed back, or playing on, it is not."""
-    rest = whole_due_of(wager) - max(0, handed) - plays_on
-    return max(0, min(rest, account.owing - made_good(account, max(0, handed))))
+def stake_due_of(wager: Wager) -> int:
+    """Return the stake due back, with the parts that were lawfully withdrawn."""
+    account = wager.account
+    if wager.status == "void" or account is None:
+        return wager.stake_due
+    if wager.status == "withdrawn":
+        return wager.stake_due
+    return wager.stake_due + sum(account.withdrawn)
 
 
-def is_part(account: Account, stake: int) -> bool:
-    """Whether ``stake`` is what was withdrawn and not handed back so far: all of it, the last part, or those before."""
-    return stake > 0 and stake in (account.taken, account.last_taken, account.taken - account.last_taken)
+def balance(table: Table, wager: Wager, sums: LeftUpSums) -> Balance:
+    """Return how what the player has had of ``wager`` stands to what is due."""
+    account = wager.account or NO_ACCOUNT
+    unit = table.open_session().payout_unit
+    paid, due = wager.winnings_paid + sums.pressed, stake_due_of(wager)
+    is_won_rounded = (
+        wager.status == "won"
+        and paid > wager.winnings_due
+        and is_rounded_up(paid, wager.standing, odds_of(wager), unit)
+    )
+    winnings = 0 if is_won_rounded else paid - wager.winnings_due
+    part = part_of_stake(table, wager)
+    best: Balance | None = None
+    for held in stakes_held(wager, sums):
+        of_part = held - sum(account.withdrawn)
+        is_rounded = part != EVEN and held > due and is_rounded_up(of_part, wager.standing, part, unit)
+        stake = 0 if is_rounded else held - due
+        debt = winnings + stake + account.settled
+        if best is None or _explains_better(debt, best.debt):
+            gifts = (paid - wager.winnings_due if is_won_rounded else 0, held - due if is_rounded else 0)
+            best = Balance(winnings, stake, debt, gifts)
+    assert best is not None
+    return best
 
 
-def made_good(account: Account, stake: int) -> int:
-    """Return how much of what is owing a ``stake`` handed back makes good; nothing if it is just the last part."""
-    if stake == account.last_taken and stake not in (account.owing, account.taken):
-        return 0
-    return min(stake, account.owing)
+def _explains_better(debt: int, other: int) -> bool:
+    """Whether ``debt`` is the nearer to zero; nobody owes by a lifting that nothing shows."""
+    if debt > 0 and other > 0:
+        return debt < other
+    return debt > other if debt <= 0 and other <= 0 else debt <= 0
 
 
-def left_owing(account: Account, stake: int) -> int:
-    """Return what is owing of the parts withdrawn once ``stake`` of them is handed back.
+def stakes_held(wager: Wager, sums: LeftUpSums) -> set[int]:
+    """Return the amounts of the stake, in minor units, that the player may have had out of ``wager``.
 
-    Less than a part shows that the player lifted none of them, unless it is of what was owing before.
+    Each part that was withdrawn went once: he took it, or it was handed to him. What is his may be lifted unseen, as a
+    whole and where nothing of it was handed to him.
     """
-    if stake <= account.owing or is_part(account, stake):
-        return account.owing - made_good(account, stake)
-    return max(0, account.taken - stake)
+    account = wager.account or NO_ACCOUNT
+    paid = wager.stake_paid + account.recovered - account.put_back
+    handed = paid + sums.plays_on
+    parts = (*account.withdrawn, *account.lifted)
+    total = sum(parts)
+    if not paid:
+        held = {max(total, handed) if wager.status in OWN_AGAIN else total + handed}
+    elif not parts:
+        held = {handed}
+    else:
+        is_more_due = not wager.undecided and wager.status not in ("withdrawn", "lost")
+        is_taken_back = paid <= account.recovered
+        of_parts = [part for part in _sums_of(parts) if part or is_more_due or is_taken_back]
+        held = {handed + total - part for part in of_parts}
+        held |= {paid + total - part for part in of_parts if total - part >= sums.plays_on}  # what he took plays on
+    if wager.status in LIFTED_UNSEEN and not account.is_swept and wager.stake_paid <= account.early:
+        held.add(max(stake_due_of(wager) + account.recovered, *held))
+    return {each - account.recovered for each in held}
+
+
+def _sums_of(parts: Iterable[int]) -> set[int]:
+    sums = {0}
+    for part in parts:
+        sums |= {each + part for each in sums}
+    return sums
+
+
+def with_part(parts: tuple[int, ...], amount: int) -> tuple[int, ...]:
+    """Return ``parts`` and one of ``amount`` in minor units."""
+    if len(parts) < MOST_PARTS:
+        return (*parts, amount)
+    return (parts[0] + parts[1], *parts[2:], amount)
+
+
+def without_part(parts: tuple[int, ...], amount: int) -> tuple[int, ...]:
+    """Return ``parts`` without the last one of ``amount``; without as much, if there is none."""
+    if amount in parts:
+        at = len(parts) - 1 - parts[::-1].index(amount)
+        return parts[:at] + parts[at + 1 :]
+    left = max(0, sum(parts) - amount)
+    return (left,) if left else ()
 
 
 def net(moves: Sequence[Move]) -> tuple[int, int]:
+    """Return the winnings and the stake of several movements."""
     return sum(move.winnings for move in moves), sum(move.stake for move in moves)
 
 
-def amounts(move: Move) -> tuple[int, int]:
-    return move.winnings, move.stake
+def odds_of(wager: Wager) -> Odds:
+    """Return the odds at which ``wager`` won."""
+    pays, _colon, per = (wager.odds or "1:1").partition(":")
+    return Odds(int(pays), int(per))
 
 
-def less(one: tuple[int, int], other: tuple[int, int]) -> tuple[int, int]:
-    return one[0] - other[0], one[1] - other[1]
+def part_of_stake(table: Table, wager: Wager) -> Odds:
+    """Return the part of the stake that is due back: what a zero leaves of it, else all."""
+    if wager.status in ("refunded_half", "refunded_last_coup"):
+        return halved(wager.zeros)
+    if wager.status == "released" and table.open_session().release_value == "halving":
+        return halved(wager.zeros - 1)
+    return EVEN
 
 
-def is_between(after: int, before: int) -> bool:
-    """Whether a balance moved towards zero, and not beyond."""
-    return 0 <= after <= before or before <= after <= 0
+# Stakes that play on
 
 
-def is_payment(table: Table, wager: Wager, winnings: int) -> bool:
-    """Whether a payout is a payment of this coup, of which art. 57-1 al. 8 and 9 say how and in which order it is made.
-
-    A stake that was taken back, or never in play, is only handed over; what an earlier coup left unpaid is made good.
-    """
-    if wager.decided_by is not None and wager.decided_by < table.coup_began:
-        return False
-    return winnings > 0 or wager.status in ("won", "lost")
-
-
-def evidence_of(wager: Wager, moves: Sequence[Move]) -> list[int]:
-    """Return the decision, if it came before the last movement of money, and all movements, that one last."""
-    seqs = [move.seq for move in moves]
-    decided = wager.decided_by or 0
-    return [decided, *seqs] if decided < seqs[-1] else seqs
-
-
-def left_up_sums(table: Table) -> dict[str, Sums]:
+def left_up_sums(table: Table) -> dict[str, LeftUpSums]:
     """Return what plays on of each wager from which one was left up in this coup; report stakes that cannot."""
-    left_up: dict[str, Sums] = {}
+    left_up: dict[str, LeftUpSums] = {}
     for wager_id, link in table.left_up.items():
         wager, source = table.wagers[wager_id], table.wagers[link.source]
         if source.status == "lost":  # reported where it was left up: nothing of it can play on
@@ -149,14 +203,13 @@ def left_up_sums(table: Table) -> dict[str, Sums]:
     return left_up
 
 
-def _spread(source: Wager, wager: Wager, sums: Sums, link: LeftUp) -> tuple[Sums, int]:
+def _spread(source: Wager, wager: Wager, sums: LeftUpSums, link: LeftUp) -> tuple[LeftUpSums, int]:
     """Return ``sums`` with the stake of ``wager``, left up from ``source`` as ``link`` says.
 
     And what of it neither stake nor winnings account for.
     """
-    stake = wager.stake
-    winnings, handed = settlement_of(source)
-    due = whole_due_of(source)
+    account = source.account or NO_ACCOUNT
+    stake, handed, due = wager.stake, source.stake_paid - account.put_back, stake_due_of(source)
     plays_on = min(stake, max(0, due - handed - sums.plays_on))
     rest = stake - plays_on
     retaken = pressed = 0
@@ -164,9 +217,9 @@ def _spread(source: Wager, wager: Wager, sums: Sums, link: LeftUp) -> tuple[Sums
         if not link.continues and not plays_on:
             retaken = min(rest, max(0, min(handed, due) - sums.retaken))
             rest -= retaken
-        pressed = min(rest, max(0, source.winnings_due - winnings - sums.pressed))
+        pressed = min(rest, max(0, source.winnings_due - source.winnings_paid - sums.pressed))
     return (
-        Sums(
+        LeftUpSums(
             sums.plays_on + plays_on,
             sums.pressed + pressed,
             # What was handed back for a void one may be staked again.

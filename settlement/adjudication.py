@@ -15,7 +15,10 @@ from settlement.state import Session, Table, Wager
 
 
 class WagerOutcome(Struct, frozen=True, gc=False):
-    """One wager: what was due and what was paid, in minor units. ``decided_by`` is a seq, None while undecided."""
+    """One wager: what was due and what was paid, in minor units. ``decided_by`` is a seq, None while undecided.
+
+    ``debt`` is that of its account: above zero the player owes it to the house, below zero the house to him.
+    """
 
     bet: str
     stake: int
@@ -26,15 +29,19 @@ class WagerOutcome(Struct, frozen=True, gc=False):
     stake_paid: int
     decided_by: int | None
     provision: str
+    debt: int = 0
 
     def as_dict(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__struct_fields__}
 
 
-def outcomes_of(wagers: Iterable[Wager], provisions: Mapping[str, str]) -> dict[str, WagerOutcome]:
+def outcomes_of(
+    wagers: Iterable[Wager], provisions: Mapping[str, str], debts: Mapping[str, int]
+) -> dict[str, WagerOutcome]:
     """Return the outcome of each of ``wagers`` by its id.
 
-    ``provisions`` has the label of the clause of each bet, and under "" that of any other.
+    ``provisions`` has the label of the clause of each bet, and under "" that of any other. ``debts`` are those that the
+    coup under way leaves, where it moves them.
     """
     other = provisions[""]
     label_of = provisions.get
@@ -49,6 +56,7 @@ def outcomes_of(wagers: Iterable[Wager], provisions: Mapping[str, str]) -> dict[
             wager.stake_paid,
             wager.decided_by,
             label_of(wager.bet) or other,
+            debts.get(wager.id, 0 if wager.account is None else wager.account.debt),
         )
         for wager in wagers
     }

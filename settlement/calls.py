@@ -18,6 +18,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+from settlement.accounts import with_part, without_part
 from settlement.events import NoMoreBets
 from settlement.payouts import account_of
 from settlement.state import StakeChange, Table, Wager, find
@@ -79,8 +80,8 @@ def take_back(table: Table, wager: Wager, seq: int, amount: int) -> None:
     table.ledger.returned += amount
     if wager.standing or wager.account is not None:
         account = account_of(table, wager)
-        account.taken += amount
-        account.last_taken = amount
+        account.withdrawn = with_part(account.withdrawn, amount)
+        table.moved[wager.id] = None
     if wager.standing:
         return
     wager.status = "withdrawn"
@@ -97,7 +98,7 @@ def _put_back(table: Table, wager: Wager, amount: int) -> None:
     """Undo ``take_back``."""
     wager.standing += amount
     if wager.account is not None:
-        wager.account.taken = max(0, wager.account.taken - amount)
+        wager.account.withdrawn = without_part(wager.account.withdrawn, amount)
     wager.changed_by = table.call
     table.ledger.returned -= amount
     if wager.status == "withdrawn":

@@ -7,39 +7,17 @@ One table says how each rule reads it. A rule that is in none of these tables co
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from settlement.catalogue.groups import PAID_ON_A_DECISION, PAID_ON_NO_DECISION
 from settlement.finding import Owed
-
-if TYPE_CHECKING:
-    from settlement.state import Wager
 
 PAID = frozenset(
     {
         *PAID_ON_A_DECISION,
         *PAID_ON_NO_DECISION,
-        "left-up-stake-mismatch",
         "void-throw-settled",
     }
 )
 """``recorded`` is what was handed over and ``expected`` what was due, nothing if it is not said."""
-
-SWEPT = frozenset({"winning-wager-collected", "void-stake-kept"})
-"""The bank took a stake that was not its own."""
-
-LEFT_LYING = frozenset({"losing-wager-not-collected"})
-"""The player kept a stake that was the bank's."""
-
-TAKEN_BACK = frozenset(
-    {
-        "withdrawal-after-no-more-bets",
-        "withdrawal-of-decided-wager",
-        "contract-wager-withdrawn",
-        "imprisoned-stake-withdrawn",
-    }
-)
-"""The player took back a stake which, as the withdrawal has no effect, still plays or is the bank's."""
 
 COMMISSIONS = frozenset({"commission-amount-mismatch", "undue-commission"})
 """The player pays a commission: what is short of it he owes, what is above it is owed to him."""
@@ -48,19 +26,8 @@ NOT_OWED = frozenset({"rounded-in-players-favour", "orphan-mismatch", "commissio
 """There is a difference, and nobody owes it: a gift of the house, a commission on a stake that is void."""
 
 
-def difference_of(
-    rule: str, expected: int | str | None, recorded: int | str | None, wager: Wager | None, event_type: object
-) -> int | None:
-    """Return the difference, in minor units, by the rule and the amounts of its finding; None without money.
-
-    ``event_type`` is the fact of that name, by which a payout is told from a sweep.
-    """
-    if event_type == "stakes.collected" or rule in SWEPT:
-        return -wager.standing if wager is not None and (rule in PAID or rule in SWEPT) else None
-    if rule in LEFT_LYING:
-        return wager.standing if wager is not None else None
-    if rule in TAKEN_BACK:
-        return recorded if isinstance(recorded, int) else None
+def difference_of(rule: str, expected: int | str | None, recorded: int | str | None) -> int | None:
+    """Return the difference, in minor units, by the rule and the amounts of its finding; None without money."""
     if rule in COMMISSIONS or rule in NOT_OWED:
         if expected is None and recorded is None:
             return None

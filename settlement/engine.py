@@ -47,7 +47,7 @@ from settlement.register import READINGS
 from settlement.rulesets import RULESETS, Handler, Ruleset
 from settlement.staff import open_staff
 from settlement.state import Table, Wager, find
-from settlement.verdicts import as_it_stands
+from settlement.verdicts import as_it_stands, debts_as_they_stand
 
 __all__ = [
     "ENGINE_VERSION",
@@ -473,7 +473,7 @@ class State:
             stream=table.stream,
             ruleset=table.ruleset,
             events=table.events,
-            wagers=outcomes_of(table.wagers.values(), provisions_of(ruleset)),
+            wagers=outcomes_of(table.wagers.values(), provisions_of(ruleset), debts_as_they_stand(table)),
             findings=with_consequences(sorted(self.findings(), key=lambda finding: finding.order)),
             corrections=table.corrections,
             unchecked=[] if ruleset is None or session is None else unchecked(table, ruleset, session),

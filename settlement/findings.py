@@ -58,7 +58,7 @@ def find(
     causes = causes_of(table, rule, seq, wager, facts)
     remember(table, ref, wager, facts)
     if difference is None:
-        difference = difference_of(rule, expected, recorded, wager, facts.get("event_type"))
+        difference = difference_of(rule, expected, recorded)
     player = _player_of(table, about, facts)
     table.findings.append(
         Finding(

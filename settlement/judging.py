@@ -1,74 +1,144 @@
-"""The verdict on the money of one wager in one coup: see ``verdicts``."""
+"""The verdict on the account of one wager when a coup ends: which finding carries its debt, and what the others say.
+
+    the debt did not change             nothing; `payout-put-right`, `payout-parts-mixed`, `rounded-in-players-favour`
+    it came nearer to zero              earlier findings owe less, at zero they are put right
+    it went away from zero, or through  one finding, with that part alone
+
+The new part is carried by the payment of this coup, if there was one; else by the act that moved the chips; else by
+`payout-missing`. Winnings and stake that are wrong the same way have a finding each. Whatever else was done against the
+rules with the chips is found as well, and owes nothing. All findings of an account are one incident.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple, cast
+
+from msgspec.structs import replace
 
 from settlement.accounts import (
-    Sums,
-    amounts,
-    evidence_of,
-    is_between,
-    is_part,
-    left_owing,
-    less,
-    made_good,
+    NO_ACCOUNT,
+    Balance,
+    LeftUpSums,
+    balance,
     net,
-    settlement_of,
+    part_of_stake,
     stake_due_of,
-    still_owing,
 )
-from settlement.finding import Finding
+from settlement.differences import owed_by
+from settlement.finding import Finding, FindingRef
 from settlement.kinds import Split
-from settlement.money import EVEN, Odds, halved, is_rounded_up, share
+from settlement.money import share
 from settlement.other_readings import soften
 from settlement.payouts import find_unsettled
 from settlement.ruleset import kind_of
 from settlement.state import Account, Move, Table, Wager, find
 
-STAKE_RULES = {
-    "won": "stake-not-returned",
-    "void": "stake-not-returned",
-    "withdrawn": "stake-not-returned",
-    "released": "imprisoned-value-not-halved",
-    "refunded_half": "half-refund-mismatch",
-    "refunded_last_coup": "last-coup-refund-mismatch",
-}
+RULE_OF_STAKE: Mapping[str, str] = MappingProxyType(
+    {
+        "won": "stake-not-returned",
+        "void": "stake-not-returned",
+        "withdrawn": "stake-not-returned",
+        "released": "imprisoned-value-not-halved",
+        "refunded_half": "half-refund-mismatch",
+        "refunded_last_coup": "last-coup-refund-mismatch",
+    }
+)
 """The rule that a wrong stake breaks, by status."""
 
-LIFTED = ("void", "withdrawn", "released")
-"""The statuses of a stake that its player may take without any event."""
+OF_STAKE = frozenset({*RULE_OF_STAKE.values(), "winning-wager-collected", "void-stake-kept"})
+OF_WINNINGS = frozenset({"payout-overpaid", "payout-underpaid", "imprisoned-stake-paid-winnings"})
 
-SWEPT = frozenset({"winning-wager-collected", "void-stake-kept"})
-OF_THE_STAKE = frozenset({*STAKE_RULES.values(), *SWEPT})
-OF_THE_WINNINGS = frozenset({"payout-overpaid", "payout-underpaid", "imprisoned-stake-paid-winnings"})
-
-
-class Verdict(NamedTuple):
-    """What a coup leaves of one wager's money: findings on earlier coups that it put right, and what went aside."""
-
-    completed: frozenset[int] = frozenset()  # indexes in Account.verdicts
-    aside: tuple[int, int] = (0, 0)
-    astray: tuple[int, int] = (0, 0)  # part of ``aside``; below zero if it came back
-    handed_back: int = 0  # of the parts withdrawn
-    owing: int = 0  # of them, what is left when less was handed back; below zero if it was made good
+NO_CLAIM = frozenset(
+    {
+        "act-put-right",
+        "indivisible-stake",
+        "payment-not-as-announced",
+        "payout-parts-mixed",
+        "payout-put-right",
+        "rounded-in-players-favour",
+    }
+)
+"""Rules of this module whose findings are no question of money: nothing puts them right."""
 
 
-NOTHING = Verdict()
+class Judged(NamedTuple):
+    """What a coup leaves of an account: debt, what was rounded up, findings as they read now, and the first of them."""
+
+    debt: int
+    gift: int
+    claims: tuple[Finding, ...]
+    head: FindingRef | None
 
 
-def judge(table: Table, wager: Wager, sums: Sums) -> Verdict:
-    """Report what is wrong with the money of ``wager`` in this coup."""
-    account = wager.account or Account()
-    _check_announced(table, wager, account.moves)
-    if wager.undecided or was_paid_before_it_was_taken(wager, account):
-        return _judge_undecided(table, wager, account)
-    _report_breakage(table, wager)
-    return _judge_decided(table, wager, account, sums)
+class _Coup(NamedTuple):
+    """The money of one wager in one coup. ``part`` is what it adds to the debt, ``before`` the debt it found."""
+
+    table: Table
+    wager: Wager
+    account: Account
+    sums: LeftUpSums
+    balance: Balance
+    payments: tuple[Move, ...]
+    before: int
+    part: int
+
+    @property
+    def due(self) -> tuple[int, int]:
+        """The winnings and the stake due, but for what plays on."""
+        return self.wager.winnings_due - self.sums.pressed, stake_due_of(self.wager) - self.sums.plays_on
+
+    @property
+    def seqs(self) -> list[int]:
+        """The decision, if it came before the last movement of money, and all movements, that one last."""
+        seqs = [move.seq for move in self.payments]
+        decided = self.wager.decided_by or 0
+        return [decided, *seqs] if decided < seqs[-1] else seqs
+
+    @property
+    def split(self) -> Split | None:
+        """How the bet is paid where it is mistaken for several."""
+        kind = kind_of(self.table, self.wager)
+        return None if kind is None else kind.split
+
+    @property
+    def split_rule(self) -> str:
+        return "" if self.split is None else self.split.rule
 
 
-def is_plain(wager: Wager, sums: Sums) -> bool:
+def judge(table: Table, wager: Wager, sums: LeftUpSums, seq: int, *, is_over: bool = True) -> Judged:
+    """Report what the coup that event ``seq`` ends adds to the account of ``wager``.
+
+    ``is_over``: it has ended. In its midst nothing is missing.
+    """
+    account = wager.account or NO_ACCOUNT
+    start = len(table.findings)
+    payments = tuple(move for move in account.moves if move.is_payment)
+    _check_announced(table, wager, payments)
+    if not wager.undecided:
+        _report_breakage(table, wager)
+    found = balance(table, wager, sums)
+    debt, before = found.debt, account.debt
+    if not is_over and wager.id in table.due:
+        debt = before
+    is_nearer = 0 <= debt <= before or before <= debt <= 0
+    part = 0 if is_nearer else debt - before if debt * before > 0 else debt
+    coup = _Coup(table, wager, account, sums, found, payments, before, part)
+    carrier = _find_claim(coup, seq) if part else None
+    if payments and not part and not before:
+        _inform(coup)
+    _find_acts(coup, part if carrier == "act" else 0)
+    if wager.id in table.taken:
+        _find_sweep(coup, part if carrier == "sweep" else 0, is_over=is_over)
+    head = _as_one_incident(table, start, account.head)
+    moved = max([move.seq for move in account.moves] + [sums.seq]) or seq
+    claims = _as_they_read(coup, debt, before if debt * before > 0 else 0, moved, is_carried=carrier is not None)
+    new = [each for each in table.findings[start:] if each.rule not in NO_CLAIM]
+    return Judged(debt, sum(found.rounded), (*claims, *new), head)
+
+
+def is_plain(wager: Wager, sums: LeftUpSums) -> bool:
     """Whether a winner was paid what was due, but for what plays on, at once and with nothing left of earlier coups.
 
     Then ``judge`` has nothing to report: so ends every coup that leaves a winning stake up.
@@ -83,329 +153,251 @@ def is_plain(wager: Wager, sums: Sums) -> bool:
     )
 
 
-def was_paid_before_it_was_taken(wager: Wager, account: Account) -> bool:
-    """Whether winnings were paid on a stake that the player took back afterwards: nothing had decided it then."""
-    return wager.status == "withdrawn" and any(move.rule for move in account.moves) and net(account.moves)[0] != 0
+# The finding that carries the new part
 
 
-def _open(account: Account) -> list[int]:
-    return [index for index, found in enumerate(account.verdicts) if found.put_right_by is None]
-
-
-def _judge_undecided(table: Table, wager: Wager, account: Account) -> Verdict:
-    """Judge money of a wager that nothing has decided: only a part that was withdrawn is due."""
-    moves = account.moves
-    if not moves:
-        return NOTHING
-    winnings, stake = net(moves)
-    is_of_part = bool(account.taken) and not winnings and stake > 0
-    if is_of_part and is_part(account, stake):
-        _find_put_right(table, wager, moves, stake)
-        return _handed_back(account, stake)
-    if (winnings, stake) == (0, wager.standing) and (wager.id in table.taken or _was_swept(account)):
-        return Verdict(frozenset(_open(account)), aside=(0, stake))  # it was swept, and is back on the layout
-    if is_of_part:
-        if stake > account.owing:
-            _find_undue(table, wager, account, winnings, stake)
-        return _handed_back(account, stake)
-    total = winnings + stake
-    open_, before = _open(account), account.astray_winnings + account.astray_stake
-    if not total:
-        _find_put_right(table, wager, moves, 0)
-    elif open_ and not before + total:
-        return Verdict(frozenset(open_), (winnings, stake), (winnings, stake))
-    elif not (open_ and is_between(before + total, before)):
-        _find_undue(table, wager, account, winnings, stake)
-    return Verdict(aside=(winnings, stake), astray=(winnings, stake))
-
-
-def _handed_back(account: Account, stake: int) -> Verdict:
-    """Return what a ``stake`` leaves of the parts withdrawn: less of them, and aside what is beyond them."""
-    part = min(stake, account.taken)
-    beyond = (0, stake - part)
-    completed = _on_parts(account) if account.owing and made_good(account, stake) == account.owing else frozenset()
-    return Verdict(completed, (0, stake), beyond, part, left_owing(account, stake) - account.owing)
-
-
-def _on_parts(account: Account) -> frozenset[int]:
-    """Return the findings that less than a part was handed back, as indexes in the account's verdicts."""
-    found = account.verdicts
-    return frozenset(index for index in _open(account) if found[index].rule == "stake-not-returned")
-
-
-def _was_swept(account: Account) -> bool:
-    return any(account.verdicts[index].rule in SWEPT for index in _open(account))
-
-
-def _find_undue(table: Table, wager: Wager, account: Account, winnings: int, stake: int) -> None:
-    """Report money that nothing made due."""
-    moves = account.moves
-    seqs = [move.seq for move in moves]
-    total = winnings + stake
-    unexplained = Move(moves[-1].seq, 0, 0, "payout-without-result", wager.placed_by)
-    last = next((move for move in reversed(moves) if move.rule), unexplained)
-    if total < 0:
-        find(table, "payout-underpaid", *seqs, wager=wager, expected=0, recorded=total, status=wager.status)
-    elif account.taken and not winnings:
+def _find_claim(coup: _Coup, seq: int) -> str | None:
+    """Report the new part of the debt. Return what carries it; None if only earlier findings can."""
+    table, wager = coup.table, coup.wager
+    if coup.payments:
+        _find_payment(coup)
+        return "payment"
+    if coup.part > 0:
+        return "act" if coup.account.acts else None
+    if wager.id in table.due and wager.status != "released":
+        winnings, stake = coup.due
         find(
             table,
-            "stake-not-returned",
-            *seqs,
+            "payout-missing",
+            wager.decided_by or 0,
+            seq,
             wager=wager,
-            expected=account.taken,
-            recorded=stake,
-            status=wager.status,
+            expected=winnings + stake,
+            recorded=winnings + stake + coup.balance.debt,
+            difference=coup.part,
+            decided_seq=wager.decided_by,
+            winnings_due=winnings,
+            stake_due=stake,
         )
-    elif last.rule == "push-paid":
-        find(
-            table,
-            "push-paid",
-            last.by,
-            *seqs,
-            wager=wager,
-            expected=0,
-            recorded=total,
-            result_seq=last.by,
-            result=last.result,
-        )
-    elif last.rule == "payout-without-result":
-        find(table, last.rule, last.by, *seqs, wager=wager, expected=0, recorded=total, status=wager.status)
-    else:
-        find_unsettled(
-            table, wager, last.rule, last.by, *seqs, event_type="payout.made", amount=total, result=last.result
-        )
+        return "missing"
+    return "sweep" if wager.id in table.taken else None
 
 
-def _judge_decided(table: Table, wager: Wager, account: Account, sums: Sums) -> Verdict:
-    moves = account.moves
-    winnings_due = wager.winnings_due - sums.pressed
-    paid = settlement_of(wager)
-    stake_due = stake_due_of(wager, account, paid[1], sums.plays_on) - sums.plays_on
-    handed_back = owing = 0
-    completed_astray = (0, 0)
-    due = (winnings_due, stake_due)
-    astray = (account.astray_winnings, account.astray_stake)
-    part = (0, account.taken)
-    if paid == due:
-        pass
-    elif astray != (0, 0) and _is_due_or_lifted(wager, less(paid, (-astray[0], -astray[1])), due):
-        # What had been paid too early was taken back in this coup, before the stake was decided or withdrawn.
-        paid, completed_astray = due, (-astray[0], -astray[1])
-    elif wager.status != "withdrawn" and account.owing and less(paid, (0, account.owing)) == due:
-        paid, handed_back, owing = due, account.owing, account.owing
-    elif wager.status != "withdrawn" and account.taken and less(paid, part) == due and part in map(amounts, moves):
-        paid, handed_back, owing = due, account.taken, account.owing
-    verdict = Verdict(
-        aside=(completed_astray[0], completed_astray[1] + handed_back),
-        astray=completed_astray,
-        handed_back=handed_back,
-        owing=-owing,
-    )
-    if not moves and not sums.seq:
-        return verdict
-    is_made_good = owing == account.owing
-    if wager.status == "withdrawn":
-        is_made_good = not still_owing(wager, account, paid[1], sums.plays_on)
-    on_parts = _on_parts(account) if account.owing and is_made_good else frozenset()
-    is_early_right = completed_astray != (0, 0) or bool(on_parts and paid == due)
-    return verdict._replace(
-        completed=on_parts | _judge_parts(table, wager, account, paid, (winnings_due, stake_due), sums, is_early_right)
-    )
-
-
-def _is_due_or_lifted(wager: Wager, paid: tuple[int, int], due: tuple[int, int]) -> bool:
-    """Whether ``paid`` is what is due, or nothing of a withdrawn stake, which the player took himself."""
-    return paid == due or (wager.status == "withdrawn" and paid == (due[0], 0))
-
-
-def _judge_parts(
-    table: Table,
-    wager: Wager,
-    account: Account,
-    paid: tuple[int, int],
-    due: tuple[int, int],
-    sums: Sums,
-    astray_is_back: bool,
-) -> frozenset[int]:
-    """Report each part that is wrong. Return which findings of earlier coups are put right."""
-    moves = account.moves
-    decided = wager.decided_by or 0
-    early = {index for index in _open(account) if account.verdicts[index].seq < decided}
-    open_ = set(_open(account)) - early
-    unit = table.open_session().payout_unit
-    part_due = _part_of_stake(table, wager)
-    rounded = (
-        wager.status == "won" and is_rounded_up(paid[0] + sums.pressed, wager.standing, _odds_of(wager), unit),
-        part_due != EVEN and is_rounded_up(paid[1] + sums.plays_on, wager.standing, part_due, unit),
-    )
-    # A void, withdrawn or released stake of which nothing was handed back was lifted by its player, or swept.
-    is_lifted = not paid[1] and wager.status in LIFTED and not _was_swept(account)
-    wrong = (paid[0] != due[0] and not rounded[0], paid[1] != due[1] and not rounded[1] and not is_lifted)
-    balance = paid[0] + paid[1] - due[0] - due[1]
-    is_right = not any(wrong) or (wager.status == "lost" and not balance)
-    completed = early if astray_is_back else set()
-    if open_:
-        of_winnings = _rules_of_winnings(table, wager)
-        completed |= {
-            index for index in open_ if _is_completed(account.verdicts[index], of_winnings, wrong, balance, is_right)
-        }
-        moved = sum(net(moves)) + sums.plays_on - account.plays_on + sums.pressed - account.pressed
-        if is_right or not moves or is_between(balance, balance - moved):
-            return frozenset(completed)
-    if astray_is_back:
-        return frozenset(completed)
-    if is_right:
-        for part in (0, 1):
-            if rounded[part] and paid[part] != due[part] and net(moves)[part]:
-                _find_rounded(table, wager, moves, due[part], paid[part])
-        _find_put_right(table, wager, moves, sum(due))
-        return frozenset()
-    if not moves:
-        return frozenset()
+def _find_payment(coup: _Coup) -> None:
+    table, wager, found = coup.table, coup.wager, coup.balance
     before = len(table.findings)
-    _find_wrong(table, wager, account, paid, due, wrong, rounded)
-    handed = paid[0] + sums.pressed, paid[1] + sums.plays_on
-    table.findings[before:] = soften(table, wager, *handed, table.findings[before:])
-    return frozenset(completed)
-
-
-def _rules_of_winnings(table: Table, wager: Wager) -> frozenset[str]:
-    """Return the rules that wrong winnings of ``wager`` break."""
-    split = _split_of(table, wager)
-    return OF_THE_WINNINGS if split is None else OF_THE_WINNINGS | {split.rule}
-
-
-def _split_of(table: Table, wager: Wager) -> Split | None:
-    kind = kind_of(table, wager)
-    return None if kind is None else kind.split
-
-
-def _is_completed(
-    found: Finding, of_winnings: frozenset[str], wrong: Sequence[bool], balance: int, is_right: bool
-) -> bool:
-    if is_right or not balance:
-        return True
-    if found.rule in of_winnings:
-        return not wrong[0]
-    return found.rule in OF_THE_STAKE and not wrong[1]
-
-
-def _find_wrong(
-    table: Table,
-    wager: Wager,
-    account: Account,
-    paid: tuple[int, int],
-    due: tuple[int, int],
-    wrong: Sequence[bool],
-    rounded: Sequence[bool],
-) -> None:
-    moves = account.moves
-    seqs = evidence_of(wager, moves)
-    total = sum(paid)
-    if wager.status == "lost":
-        rule = "losing-wager-paid" if total > 0 else "payout-underpaid"
-        facts: dict[str, Any] = {"result": wager.result} if total > 0 else {"status": wager.status}
-        find(table, rule, *seqs, wager=wager, expected=0, recorded=total, decided_seq=wager.decided_by, **facts)
+    if wager.undecided or _was_paid_before_it_was_taken(coup):
+        _find_undue(coup)
         return
-    first = _first_of_duplicates(wager, moves, paid, due)
-    if first:
+    if wager.status == "lost":
+        _find_on_loser(coup)
+    elif (first := _first_of_duplicates(coup)) > 0:
+        due = sum(coup.due)
         find(
             table,
             "payout-duplicated",
             first,
-            *seqs,
+            *coup.seqs,
             wager=wager,
-            expected=sum(due),
-            recorded=total,
+            expected=due,
+            recorded=due + found.debt,
+            difference=coup.part,
             paid_seq=first,
         )
-        return
-    if wrong[0]:
-        _find_wrong_winnings(table, wager, seqs, paid[0], due[0])
-    elif rounded[0] and paid[0] != due[0]:
-        _find_rounded(table, wager, moves, due[0], paid[0])
-    if wrong[1]:
-        rule = STAKE_RULES[wager.status]
-        facts = {"zeros": wager.zeros}
-        if rule == "stake-not-returned":
-            facts = {"decided_seq": wager.decided_by, "status": wager.status}
-        find(table, rule, *seqs, wager=wager, expected=due[1], recorded=paid[1], **facts)
-    elif rounded[1] and paid[1] != due[1]:
-        _find_rounded(table, wager, moves, due[1], paid[1])
-
-
-def _find_wrong_winnings(table: Table, wager: Wager, seqs: Sequence[int], paid: int, due: int) -> None:
-    facts: dict[str, Any] = {"odds": wager.odds, "status": wager.status, "decided_seq": wager.decided_by}
-    split = _split_of(table, wager)
-    if split is not None and wager.status == "won" and split.is_paid(paid, wager.standing):
-        rule, facts = split.rule, {"odds": wager.odds, "result": wager.result}
-    elif wager.status == "released" and paid > due:
-        rule, facts = "imprisoned-stake-paid-winnings", {"zeros": wager.zeros}
+    elif coup.before or coup.account.settled or found.winnings * found.stake < 0:
+        _find_in_all(coup)
     else:
-        rule = "payout-overpaid" if paid > due else "payout-underpaid"
-    find(table, rule, *seqs, wager=wager, expected=due, recorded=paid, **facts)
+        _find_parts(coup)
+    handed = wager.winnings_paid + coup.sums.pressed, wager.stake_paid + coup.sums.plays_on
+    table.findings[before:] = soften(table, wager, *handed, table.findings[before:])
 
 
-def _first_of_duplicates(wager: Wager, moves: Sequence[Move], paid: tuple[int, int], due: tuple[int, int]) -> int:
-    """Return the first of at least two payouts that were each all that is due; 0 if they were not."""
-    payouts = [move for move in moves if move.winnings >= 0 and move.stake >= 0]
-    firsts = [move.seq for move in payouts]
-    if less(paid, net(moves)) == due and wager.paid_by < (firsts[0] if firsts else 0):
-        firsts.insert(0, wager.paid_by)
-    is_each_due = all((move.winnings, move.stake) == due for move in payouts)
-    return firsts[0] if any(due) and is_each_due and len(firsts) > 1 else 0
+def _was_paid_before_it_was_taken(coup: _Coup) -> bool:
+    """Whether winnings were paid on a stake that the player took back afterwards: nothing had decided it then."""
+    moves = coup.payments
+    return coup.wager.status == "withdrawn" and any(move.rule for move in moves) and net(moves)[0] != 0
 
 
-def _find_rounded(table: Table, wager: Wager, moves: Sequence[Move], due: int, paid: int) -> None:
+def _find_undue(coup: _Coup) -> None:
+    """Report money that nothing made due."""
+    table, wager, moves = coup.table, coup.wager, coup.payments
+    seqs = [move.seq for move in moves]
+    due = sum(coup.due) if not wager.undecided else stake_due_of(wager)
+    amounts: dict[str, Any] = {
+        "expected": due,
+        "recorded": due + coup.balance.debt,
+        "difference": coup.part,
+    }
+    unexplained = Move(moves[-1].seq, rule="payout-without-result", by=wager.placed_by)
+    last = next((move for move in reversed(moves) if move.rule), unexplained)
+    if coup.account.withdrawn and not coup.balance.winnings and not coup.account.settled:
+        find(table, "stake-not-returned", *seqs, wager=wager, status=wager.status, **amounts)
+    elif coup.part < 0:
+        find(table, "payout-underpaid", *seqs, wager=wager, status=wager.status, **amounts)
+    elif last.rule == "push-paid":
+        find(table, last.rule, last.by, *seqs, wager=wager, result_seq=last.by, result=last.result, **amounts)
+    elif last.rule == "payout-without-result":
+        find(table, last.rule, last.by, *seqs, wager=wager, status=wager.status, **amounts)
+    else:
+        find_unsettled(
+            table,
+            wager,
+            last.rule,
+            last.by,
+            *seqs,
+            event_type="payout.made",
+            amount=amounts["recorded"],
+            difference=coup.part,
+            result=last.result,
+        )
+
+
+def _find_on_loser(coup: _Coup) -> None:
+    wager = coup.wager
+    is_paid = coup.part > 0
+    facts: dict[str, Any] = {"result": wager.result} if is_paid else {"status": wager.status}
+    due = stake_due_of(wager)
     find(
-        table,
-        "rounded-in-players-favour",
-        *evidence_of(wager, moves),
+        coup.table,
+        "losing-wager-paid" if is_paid else "payout-underpaid",
+        *coup.seqs,
         wager=wager,
         expected=due,
-        recorded=paid,
-        unit=table.open_session().payout_unit,
+        recorded=due + coup.balance.debt,
+        difference=coup.part,
+        decided_seq=wager.decided_by,
+        **facts,
     )
 
 
-def _find_put_right(table: Table, wager: Wager, moves: Sequence[Move], due: int) -> None:
-    """Report several movements of money that come to what is due. Winnings and stake apart are one payment."""
-    if len(moves) < 2:
-        return
-    if len(moves) == 2:
-        parts = {(move.winnings > 0, move.stake > 0) for move in moves}
-        if parts == {(True, False), (False, True)} and all(move.winnings >= 0 and move.stake >= 0 for move in moves):
-            return
+def _first_of_duplicates(coup: _Coup) -> int:
+    """Return the first of at least two payments that were each all that is due; 0 if they were not."""
+    wager, due = coup.wager, coup.due
+    payouts = [move for move in coup.payments if move.winnings >= 0 and move.stake >= 0]
+    if not any(due) or not payouts or coup.part < 0:
+        return 0
+    firsts = [move.seq for move in payouts]
+    if not coup.balance.debt - sum(move.winnings + move.stake + move.settled for move in coup.payments):
+        firsts.insert(0, wager.paid_by if 0 < wager.paid_by < firsts[0] else coup.account.settled_by)
+    is_each_due = all(
+        (move.winnings, move.stake) == due or (move.settled and move.settled == sum(due)) for move in payouts
+    )
+    return firsts[0] if is_each_due and len(firsts) > 1 and firsts[0] else 0
+
+
+def _find_in_all(coup: _Coup) -> None:
+    """Report winnings and stake in one: what is wrong the one way is more than what is wrong the other."""
+    wager, found = coup.wager, coup.balance
+    due = sum(coup.due)
+    is_of_winnings = coup.account.settled or abs(found.winnings) >= abs(found.stake)
+    if is_of_winnings:
+        rule, facts = _rule_of_winnings(coup)
+        if coup.before or coup.account.settled:
+            rule = "payout-overpaid" if coup.part > 0 else "payout-underpaid"
+        facts = {name: fact for name, fact in facts.items() if name != "odds"}  # they say nothing of a stake
+    else:
+        rule, facts = _rule_of_stake(wager)
     find(
-        table,
-        "payout-put-right",
-        *evidence_of(wager, moves),
+        coup.table,
+        rule,
+        *coup.seqs,
         wager=wager,
+        expected=due,
+        recorded=due + found.debt,
+        difference=coup.part,
+        **facts,
+    )
+
+
+def _find_parts(coup: _Coup) -> None:
+    """Report each part that is wrong, winnings and stake."""
+    wager, found = coup.wager, coup.balance
+    winnings_due, stake_due = coup.due
+    if found.winnings:
+        rule, facts = _rule_of_winnings(coup)
+        paid = winnings_due + found.winnings
+        find(coup.table, rule, *coup.seqs, wager=wager, expected=winnings_due, recorded=paid, **facts)
+    if found.stake:
+        rule, facts = _rule_of_stake(wager)
+        paid = stake_due + found.stake
+        find(coup.table, rule, *coup.seqs, wager=wager, expected=stake_due, recorded=paid, **facts)
+    _find_rounded(coup)
+
+
+def _rule_of_winnings(coup: _Coup) -> tuple[str, dict[str, Any]]:
+    wager = coup.wager
+    split = coup.split
+    if split is not None and wager.status == "won" and split.is_paid(wager.winnings_paid, wager.standing):
+        return split.rule, {"odds": wager.odds, "result": wager.result}
+    if wager.status == "released" and coup.balance.winnings > 0:
+        return "imprisoned-stake-paid-winnings", {"zeros": wager.zeros}
+    rule = "payout-overpaid" if coup.balance.winnings > 0 else "payout-underpaid"
+    return rule, {"odds": wager.odds, "status": wager.status, "decided_seq": wager.decided_by}
+
+
+def _rule_of_stake(wager: Wager) -> tuple[str, dict[str, Any]]:
+    rule = RULE_OF_STAKE[wager.status]
+    if rule == "stake-not-returned":
+        return rule, {"decided_seq": wager.decided_by, "status": wager.status}
+    return rule, {"zeros": wager.zeros}
+
+
+# Payments that come to what is due
+
+
+def _inform(coup: _Coup) -> None:
+    """Report what is worth knowing of payments that left no debt."""
+    moves, found = coup.payments, coup.balance
+    _find_rounded(coup)
+    if len(moves) == 1:
+        if found.winnings:
+            find(
+                coup.table,
+                "payout-parts-mixed",
+                *coup.seqs,
+                wager=coup.wager,
+                expected=sum(coup.due),
+                recorded=sum(coup.due),
+                winnings_due=coup.due[0],
+                winnings_paid=coup.due[0] + found.winnings,
+            )
+        return
+    parts = {(move.winnings > 0, move.stake > 0) for move in moves}
+    if len(moves) == 2 and parts == {(True, False), (False, True)} and not any(move.settled for move in moves):
+        return  # winnings and stake apart are one payment
+    due = sum(coup.due) if not coup.wager.undecided else stake_due_of(coup.wager)
+    find(
+        coup.table,
+        "payout-put-right",
+        *coup.seqs,
+        wager=coup.wager,
         expected=due,
         recorded=due,
         movements=len(moves),
     )
 
 
-def _odds_of(wager: Wager) -> Odds:
-    pays, _colon, per = (wager.odds or "1:1").partition(":")
-    return Odds(int(pays), int(per))
-
-
-def _part_of_stake(table: Table, wager: Wager) -> Odds:
-    """Return the part of the stake that is due back: what a zero leaves of it, else all."""
-    if wager.status in ("refunded_half", "refunded_last_coup"):
-        return halved(wager.zeros)
-    if wager.status == "released" and table.open_session().release_value == "halving":
-        return halved(wager.zeros - 1)
-    return EVEN
+def _find_rounded(coup: _Coup) -> None:
+    wager, sums = coup.wager, coup.sums
+    paid = wager.winnings_paid, wager.stake_paid
+    for index, is_rounded in enumerate(coup.balance.rounded):
+        if is_rounded and net(coup.payments)[index]:
+            find(
+                coup.table,
+                "rounded-in-players-favour",
+                *coup.seqs,
+                wager=wager,
+                expected=(wager.winnings_due - sums.pressed, wager.stake_due - sums.plays_on)[index],
+                recorded=paid[index],
+                unit=coup.table.open_session().payout_unit,
+            )
 
 
 def _report_breakage(table: Table, wager: Wager) -> None:
     """Report a half that does not divide, when the choice that made it due can no longer change."""
     if wager.status != "refunded_half" or wager.decided_by == wager.zero_by:
         return
-    part = halved(wager.zeros)
+    part = part_of_stake(table, wager)
     unit = table.open_session().payout_unit
     if (wager.decided_by or 0) > table.coup_began and not share(wager.standing, part, unit)[1]:
         find(
@@ -426,7 +418,7 @@ def _check_announced(table: Table, wager: Wager, moves: Sequence[Move]) -> None:
         return
     if not moves and wager.paid_by > table.coup_began:
         moves = (Move(wager.paid_by, wager.winnings_due, wager.stake_due),)
-    payouts = [move.winnings for move in moves if move.winnings >= 0 and move.stake >= 0]
+    payouts = [move.winnings for move in moves if move.winnings >= 0 and move.stake >= 0 and not move.settled]
     if not payouts or net(moves)[0] == wager.announced or all(paid == wager.announced for paid in payouts):
         return
     find(
@@ -441,17 +433,41 @@ def _check_announced(table: Table, wager: Wager, moves: Sequence[Move]) -> None:
     )
 
 
-def judge_sweep(table: Table, wager: Wager, sums: Sums, *, is_over: bool = True) -> None:
+# Acts on the chips
+
+
+def _find_acts(coup: _Coup, carried: int) -> None:
+    """Report withdrawals that the rules forbid; the last one owes ``carried``."""
+    account, wager = coup.account, coup.wager
+    acts = [act for act in account.acts if not (act.is_lifting and not carried)]
+    if wager.status == "refunded_half":  # what he took is the half, and his choice
+        acts = [act for act in acts if act.rule != "imprisoned-stake-withdrawn"]
+    for act in acts:
+        back = sum(-move.stake for move in coup.payments if move.stake < 0 and move.seq > act.evidence[-1])
+        if not account.lifted or back >= act.amount:
+            find(coup.table, "act-put-right", *act.evidence, wager=wager, act=act.rule)
+            continue
+        find(
+            coup.table,
+            act.rule,
+            *act.evidence,
+            wager=wager,
+            severity=act.severity,
+            recorded=act.amount,
+            difference=carried if act is acts[-1] and carried else None,
+            **cast(dict[str, Any], act.facts),
+        )
+
+
+def _find_sweep(coup: _Coup, carried: int, *, is_over: bool) -> None:
     """Report a stake that was swept without being lost, unless it was handed back in the same coup.
 
-    ``is_over``: the coup has ended. Until then the sweep of a winner stands, whatever was paid since.
+    ``is_over``: the coup has ended. Until then the sweep of a winner stands.
     """
-    account = wager.account or Account()
-    if wager.undecided:
-        is_back = net(account.moves)[1] >= wager.standing
-    else:
-        stake = settlement_of(wager)[1]
-        is_back = stake + sums.plays_on >= stake_due_of(wager, account, stake, sums.plays_on)
+    table, wager = coup.table, coup.wager
+    is_back = not coup.account.is_swept
+    if not wager.undecided:
+        is_back |= coup.balance.stake >= 0 or not coup.balance.debt
     if is_back and (is_over or wager.status != "won"):
         return
     find(
@@ -461,6 +477,90 @@ def judge_sweep(table: Table, wager: Wager, sums: Sums, *, is_over: bool = True)
         wager.decided_by or 0,
         table.taken[wager.id],
         wager=wager,
+        difference=carried or None,
         status=wager.status,
         decided_seq=wager.decided_by,
     )
+
+
+# The incident, and what earlier findings say now
+
+
+def _as_one_incident(table: Table, start: int, head: FindingRef | None) -> FindingRef | None:
+    """Let the findings from ``start`` on be consequences of the first of the account; return that one."""
+    new = sorted(table.findings[start:], key=lambda each: each.order)
+    for index, found in enumerate(new):
+        if head is None:
+            head = found.ref if found.rule not in NO_CLAIM else None
+        elif head.order < found.order:
+            causes = tuple(sorted({*found.causes, head}, key=lambda cause: cause.order))
+            new[index] = replace(found, causes=causes)
+    table.findings[start:] = new
+    return head
+
+
+def _as_they_read(coup: _Coup, debt: int, left: int, seq: int, *, is_carried: bool) -> tuple[Finding, ...]:
+    """Return earlier findings of the account as they read when event ``seq`` has moved its debt.
+
+    ``left`` is the part of the debt that is theirs; with nothing else to carry it, all of it.
+    """
+    account = coup.account
+    target = left if is_carried else debt
+    claims = list(account.claims)
+    open_ = [index for index, each in enumerate(claims) if each.put_right_by is None]
+    if not debt and (coup.before or (coup.payments and not account.is_swept)):
+        for index in open_:
+            if claims[index].rule != "losing-wager-not-collected":
+                claims[index] = _made_right(claims[index], coup, seq)
+        return tuple(claims)
+    if not target and coup.before:
+        return tuple(
+            each.put_right(seq) if index in open_ and each.owed is not None else each
+            for index, each in enumerate(claims)
+        )
+    if not account.settled and abs(target) < abs(coup.before):
+        for index in open_:
+            rule = claims[index].rule
+            is_right = (rule in OF_STAKE and not coup.balance.stake) or (
+                rule in {*OF_WINNINGS, coup.split_rule} and not coup.balance.winnings
+            )
+            if claims[index].owed and is_right:
+                claims[index] = claims[index].put_right(seq)
+    _share(claims, [index for index in open_ if claims[index].put_right_by is None], target, seq)
+    return tuple(claims)
+
+
+def _made_right(found: Finding, coup: _Coup, seq: int) -> Finding:
+    """Return a finding that nothing is owed on any more; one that a settlement made right is information.
+
+    Where a party to it approved the settlement, the finding keeps what it says.
+    """
+    if not any(move.settled for move in coup.payments):
+        return found.put_right(seq)
+    if coup.account.approver_is_party:
+        return replace(found, put_right_by=seq, owed=None)
+    return replace(found.put_right(seq), severity="info")
+
+
+def _share(claims: list[Finding], open_: Sequence[int], target: int, seq: int) -> None:
+    """Let the ``open_`` findings owe ``target``: what is paid goes to the earliest, what is added to the last."""
+    signed = {index: _signed(claims[index]) for index in open_}
+    excess = sum(signed.values()) - target
+    for index in open_:
+        taken = max(0, min(excess, signed[index])) if excess > 0 else min(0, max(excess, signed[index]))
+        if taken:
+            signed[index] -= taken
+            excess -= taken
+    if excess and open_:
+        signed[open_[-1]] -= excess
+    for index in open_:
+        now, found = signed[index], claims[index]
+        if now == _signed(found):
+            continue
+        claims[index] = found.put_right(seq) if not now else replace(found, owed=owed_by(found.rule, now, found.player))
+
+
+def _signed(found: Finding) -> int:
+    if found.owed is None:
+        return 0
+    return found.owed.amount if found.owed.by == "player" else -found.owed.amount

@@ -18,12 +18,12 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from settlement.accounts import whole_due_of
+from settlement.accounts import stake_due_of, with_part
 from settlement.events import PayoutMade, PayoutRecovered, StakesCollected, WagerPlaced
 from settlement.events.stakes import WagerPlacedData
 from settlement.kinds import Kind
 from settlement.staff import payer
-from settlement.state import Account, LeftUp, Move, Table, Wager, find
+from settlement.state import Account, Act, LeftUp, Move, Table, Wager, find
 
 
 def account_of(table: Table, wager: Wager) -> Account:
@@ -31,10 +31,22 @@ def account_of(table: Table, wager: Wager) -> Account:
     account = wager.account
     if account is None:
         account = wager.account = Account()
+        if wager.status == "withdrawn":
+            account.withdrawn = (wager.stake,)
         if wager.paid_by > table.coup_began:
             account.moves = (Move(wager.paid_by, wager.winnings_due, wager.stake_due),)
             table.moved[wager.id] = None
     return account
+
+
+def is_payment(table: Table, wager: Wager, winnings: int) -> bool:
+    """Whether a payout is a payment of this coup, of which art. 57-1 al. 8 and 9 say how and in which order it is made.
+
+    A stake that was taken back, or never in play, is only handed over; what an earlier coup left unpaid is made good.
+    """
+    if wager.decided_by is not None and wager.decided_by < table.coup_began:
+        return False
+    return winnings > 0 or wager.status in ("won", "lost")
 
 
 def pay_on(kinds: Mapping[str, Kind]) -> Callable[[Table, PayoutMade], Wager | None]:
@@ -46,7 +58,7 @@ def pay_on(kinds: Mapping[str, Kind]) -> Callable[[Table, PayoutMade], Wager | N
         wager = table.wagers.get(wager_id)
         if wager is None:
             paid_by = payer(table, event.actor or None)
-            _enter_for_stranger(table, wager_id, Move(event.seq, data.winnings, data.stake_returned, payer=paid_by))
+            enter_for_stranger(table, wager_id, Move(event.seq, data.winnings, data.stake_returned, payer=paid_by))
             return None
         wager.payer = payer(table, event.actor) if event.actor else table.on_duty or ""
         if (
@@ -75,7 +87,7 @@ def is_first_payout(table: Table, event: PayoutMade) -> bool:
     if wager is None:
         return True
     if wager.account is not None:
-        return not wager.account.moves
+        return not any(move.is_payment for move in wager.account.moves)
     return wager.paid_by <= table.coup_began
 
 
@@ -85,13 +97,13 @@ def recover(table: Table, event: PayoutRecovered) -> None:
     wager = table.wagers.get(data.wager)
     move = Move(event.seq, -data.winnings, -data.stake)
     if wager is None:
-        _enter_for_stranger(table, data.wager, move)
+        enter_for_stranger(table, data.wager, move)
     elif wager.status == "out_of_scope":
         wager.winnings_paid -= data.winnings
         wager.stake_paid -= data.stake
         wager.changed_by = event.seq
     else:
-        _enter(table, wager, move)
+        enter(table, wager, move)
 
 
 def _enter_payout(table: Table, event: PayoutMade, wager: Wager) -> None:
@@ -103,23 +115,47 @@ def _enter_payout(table: Table, event: PayoutMade, wager: Wager) -> None:
         return
     if wager.undecided:
         rule, by = why_undecided(table, wager) or ("payout-without-result", wager.placed_by)
-        _enter(table, wager, Move(seq, data.winnings, data.stake_returned, rule, by, table.result))
+        enter(table, wager, Move(seq, data.winnings, data.stake_returned, rule=rule, by=by, result=table.result))
         return
-    _enter(table, wager, Move(seq, data.winnings, data.stake_returned))
+    enter(table, wager, Move(seq, data.winnings, data.stake_returned))
     wager.paid_by = wager.paid_by or seq
 
 
-def _enter(table: Table, wager: Wager, move: Move) -> None:
+def enter(table: Table, wager: Wager, move: Move) -> None:
+    """Enter ``move`` in the account of ``wager``, which is judged when the coup ends."""
     account = account_of(table, wager)
     account.moves = (*account.moves, move)
     wager.winnings_paid += move.winnings
     wager.stake_paid += move.stake
+    account.settled += move.settled
+    if move.stake < 0 and (account.withdrawn or account.lifted):
+        account.recovered -= move.stake
+    elif wager.undecided and account.is_swept and not move.winnings and move.stake == wager.standing:
+        account.is_swept = False  # it lies again where it lay
+        account.put_back += move.stake
+        table.taken.pop(wager.id, None)
     wager.changed_by = move.seq
     table.moved[wager.id] = None
-    table.due.pop(wager.id, None)
+    if move.is_payment:
+        table.due.pop(wager.id, None)
 
 
-def _enter_for_stranger(table: Table, wager_id: str, move: Move) -> None:
+def lift(table: Table, wager: Wager, seq: int, amount: int, *acts: Act) -> None:
+    """Enter that the player took ``amount`` of a stake, in minor units; ``acts`` are judged when the coup ends."""
+    if wager.undecided:
+        amount = min(amount, max(0, wager.standing - sum(account_of(table, wager).lifted)))
+    if amount:
+        enter(table, wager, Move(seq, lifted=amount))
+    account = account_of(table, wager)
+    if amount:
+        account.lifted = with_part(account.lifted, amount)
+    account.acts = (*account.acts, *acts)
+    table.moved[wager.id] = None
+    wager.changed_by = seq
+
+
+def enter_for_stranger(table: Table, wager_id: str, move: Move) -> None:
+    """Enter ``move`` for a wager that was never placed."""
     table.strangers.setdefault(wager_id, []).append(move)
 
 
@@ -149,7 +185,15 @@ def settles_no_decision(table: Table, wager: Wager) -> tuple[str, int] | None:
 
 
 def find_unsettled(
-    table: Table, wager: Wager, rule: str, by: int, *seqs: int, event_type: str, amount: int | None, result: str
+    table: Table,
+    wager: Wager,
+    rule: str,
+    by: int,
+    *seqs: int,
+    event_type: str,
+    amount: int | None,
+    result: str,
+    difference: int | None = None,
 ) -> None:
     """Report that ``wager`` was collected, or paid ``amount``, on a throw that decides nothing for it."""
     facts: dict[str, Any]
@@ -168,6 +212,7 @@ def find_unsettled(
         wager=wager,
         expected=None if amount is None else 0,
         recorded=amount,
+        difference=difference,
         **facts,
         event_type=event_type,
     )
@@ -179,7 +224,7 @@ def find_unsettled(
 def collect(table: Table, event: StakesCollected) -> None:
     """Sweep the stakes that the croupier collects as lost. One that had not lost may still be put right."""
     seq = event.seq
-    collections, swept = table.open_session().collections, table.swept
+    collections = table.open_session().collections
     wager_of = table.wagers.get
     for wager_id in dict.fromkeys(event.data.wagers):
         wager = wager_of(wager_id)
@@ -187,19 +232,49 @@ def collect(table: Table, event: StakesCollected) -> None:
             if collections:
                 find(table, "winning-wager-collected", seq, wager_id=wager_id, status="unknown")
         elif wager.status == "lost":
-            # A stake lost in an earlier coup does not show that this coup was collected.
-            if wager_id in swept:
-                del swept[wager_id]
-                table.wheel.collected = True
+            _sweep_loser(table, wager, seq)
         elif wager.status != "out_of_scope":
             unsettled = settles_no_decision(table, wager)
-            if unsettled is not None:
-                rule, by = unsettled
-                find_unsettled(table, wager, rule, by, seq, event_type=event.type, amount=None, result=table.result)
-            elif collections:
-                account_of(table, wager)
+            if unsettled is None and not collections:
+                continue
+            account = account_of(table, wager)
+            _lay_there(wager, account)
+            account.is_swept = wager.stake_paid + sum(account.lifted) < wager.standing  # an empty spot is not swept
+            wager.changed_by = seq
+            if unsettled is None:
                 table.taken[wager_id] = seq
-                wager.changed_by = seq
+                continue
+            raised = len(table.findings)
+            rule, by = unsettled
+            find_unsettled(table, wager, rule, by, seq, event_type=event.type, amount=None, result=table.result)
+            table.moved[wager_id] = None
+            account.claims += tuple(table.findings[raised:])
+            account.head = account.head or next((each.ref for each in account.claims), None)
+
+
+def _lay_there(wager: Wager, account: Account) -> None:
+    """Take it that a stake that was swept lay there: one that was taken whole is back."""
+    if wager.status == "withdrawn":
+        account.withdrawn = account.lifted = ()
+    elif sum(account.lifted) >= wager.standing:
+        account.lifted = ()
+
+
+def _sweep_loser(table: Table, wager: Wager, seq: int) -> None:
+    if wager.id in table.swept:
+        del table.swept[wager.id]
+        # A stake lost in an earlier coup does not show that this coup was collected.
+        table.wheel.collected = True
+    account = wager.account
+    if account is None:
+        return
+    _lay_there(wager, account)
+    wager.changed_by = seq
+    for index, claim in enumerate(account.claims):
+        if claim.rule == "losing-wager-not-collected" and claim.put_right_by is None:
+            swept = claim.put_right(seq)
+            account.claims = (*account.claims[:index], swept, *account.claims[index + 1 :])
+            table.amended.append(swept)
 
 
 # Stakes that play on
@@ -244,9 +319,9 @@ def _continue(table: Table, event: PayoutMade, source: Wager, wager_id: str, kin
     if source.undecided or source.status == "out_of_scope":  # it plays on itself
         return
     kind = kinds.get(source.bet)
-    aside = source.account.aside_stake if source.account else 0
-    due = source.standing if source.status == "lost" else whole_due_of(source)
-    kept = due - source.stake_paid + aside
+    back = source.account.put_back if source.account else 0
+    due = source.standing if source.status == "lost" else stake_due_of(source)
+    kept = due - source.stake_paid + back
     if kept <= 0:
         return
     wager = replace(

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias, TypeVar
 
 from msgspec import Struct, field
 
-from settlement.finding import Finding, FindingRef
+from settlement.finding import Fact, Finding, FindingRef
 from settlement.findings import find as find
 from settlement.money import EVEN, Odds, Rounding, share, written
 
@@ -80,41 +80,68 @@ class Session(Struct, frozen=True, kw_only=True):
 
 
 class Move(Struct, frozen=True, array_like=True, gc=False):
-    """Money that changed hands for a wager: a payout, or a recovery, whose amounts are below zero. In minor units.
+    """One entry of this coup in the account of a wager. Amounts in minor units, below zero what the player gave back.
 
-    ``rule`` is what a payout breaks if nothing has decided the wager when the coup ends, ``by`` the event that shows
-    it, ``result`` the throw or pocket of that event.
+    ``lifted`` is what he took himself, ``settled`` what a dispute gave him. ``rule`` is what a payout breaks if nothing
+    has decided the wager when the coup ends, ``by`` the event that shows it, ``result`` its throw or pocket.
     """
 
     seq: int
-    winnings: int
-    stake: int
+    winnings: int = 0
+    stake: int = 0
+    lifted: int = 0
+    settled: int = 0
     rule: str = ""
     by: int = 0
     result: str = ""
     payer: str = ""
 
+    @property
+    def is_payment(self) -> bool:
+        """Whether money changed hands, and not only chips that the player took himself."""
+        return not self.lifted
+
+
+class Act(Struct, frozen=True, array_like=True, gc=False):
+    """A withdrawal that ``rule`` forbids, judged when its coup ends. ``amount`` in minor units.
+
+    ``is_lifting``: the stake was the player's, so that only what he took beyond it is irregular.
+    """
+
+    rule: str
+    amount: int
+    evidence: tuple[int, ...]
+    facts: dict[str, Fact]
+    severity: str | None = None
+    is_lifting: bool = False
+
 
 class Account(Struct, array_like=True, gc=False):
     """What is unusual about a wager's money; all amounts in minor units. A wager that one payout settles has none.
 
-    ``aside`` is what was paid apart from the settlement of the wager, ``astray`` the part of it that nothing made due.
+    Entries of this coup are ``moves`` and ``acts``; those of ended coups are sums. ``accounts`` says what they come to.
     """
 
-    moves: tuple[Move, ...] = ()  # since the last result
-    aside_winnings: int = 0
-    aside_stake: int = 0
-    astray_winnings: int = 0
-    astray_stake: int = 0
-    plays_on: int = 0  # of the stake due: was not handed back, and plays on as another wager
+    moves: tuple[Move, ...] = ()
+    acts: tuple[Act, ...] = ()
+    withdrawn: tuple[int, ...] = ()  # parts that the player may take while the wager is undecided, and took
+    lifted: tuple[int, ...] = ()  # what else he took
+    recovered: int = 0  # of stakes that were handed back
+    put_back: int = 0  # of stakes handed back: had been swept, and lie where they lay
+    before_half: str = ""  # the status from which the chips were read as the half at a zero
+    early: int = 0  # of stakes handed back, less recoveries: before anything decided the wager
+    is_swept: bool = False  # without being lost
+    plays_on: int = 0  # as another wager
     pressed: int = 0  # of the winnings due: was staked on top of that
-    taken: int = 0  # withdrawn, and not handed back by a payout so far
-    last_taken: int = 0
-    orphaned: int = 0  # taken to the cash desk
     settled: int = 0  # by disputes: above zero if the house paid
-    is_settled: bool = False
-    verdicts: tuple[Finding, ...] = ()  # on the money of ended coups, with the severity of their rules
-    owing: int = 0  # of ``taken``: what was left when less than a part was handed back
+    settled_by: int = 0
+    approver_is_party: bool = False  # to the last settlement
+    orphaned: int = 0  # taken to the cash desk
+    beyond: int = 0  # of that: was not the player's
+    debt: int = 0  # when the last coup ended: above zero the player owes it
+    gift: int = 0  # of what was paid: was rounded up in the player's favour
+    claims: tuple[Finding, ...] = ()  # on the money and the chips of ended coups, as they read now
+    head: FindingRef | None = None  # the first finding on them, of which the others are consequences
 
 
 @_assigned_by_slot
@@ -342,6 +369,8 @@ class Table(Struct, gc=False):
     strangers: dict[str, list[Move]] = {}  # money of this coup for wagers that were never placed
     stranger_findings: dict[str, Finding] = {}  # the last of them, not taken back so far
     disputes: dict[int, str | None] = {}  # dispute.opened -> its wager
+    disputed_by: dict[int, str] = {}  # dispute.opened -> its player
+    settled: list[int] = []  # the disputes that were settled
 
     point: int | None = None
     point_set_by: int = 0

@@ -19,10 +19,11 @@ from msgspec.structs import replace
 from settlement.calls import report_near, take_back, timing
 from settlement.catalogue import RULES
 from settlement.events import WagerPlaced, WagerWithdrawn
+from settlement.finding import Fact
 from settlement.kinds import Kind, Withdrawal
-from settlement.payouts import avoid, is_described_by, note_left_up
+from settlement.payouts import avoid, is_described_by, lift, note_left_up
 from settlement.spelling import likely_word
-from settlement.state import StakeChange, Table, Wager, find
+from settlement.state import Act, StakeChange, Table, Wager, find
 
 
 def place_on(kinds: Mapping[str, Kind], *, is_closed_list: bool = True) -> Callable[[Table, WagerPlaced], Wager | None]:
@@ -151,73 +152,66 @@ def _find_out_of_limits(table: Table, event: WagerPlaced, wager: Wager, bound: s
 
 
 def withdraw(table: Table, event: WagerWithdrawn, kinds: Mapping[str, Kind]) -> None:
-    """Withdraw a stake or a part of it, unless the withdrawal has no effect; report it if it is irregular."""
+    """Withdraw a stake or a part of it. What the player may not take is judged when the coup ends: he may put it back.
+
+    A stake that is his is lifted: it was decided for him, or never in play. At a zero, the half is his for the taking.
+    """
     wager = table.wagers.get(event.data.wager)
-    if wager is None or wager.status in ("void", "withdrawn", "out_of_scope"):
+    if wager is None or wager.status in ("withdrawn", "out_of_scope"):
         if wager is not None and wager.status == "withdrawn":
             _remember_until_call(table, event, wager, 0)
         return
     seq = event.seq
-    placed = wager.placed_by
     requested = event.data.amount
     amount = requested if isinstance(requested, int) else wager.standing
     when = timing(table, event.occurred_at)
-    if when == "late":
-        find(
-            table,
-            "withdrawal-after-no-more-bets",
-            placed,
-            table.call,
-            seq,
-            wager=wager,
-            recorded=amount,
-            call_seq=table.call,
-        )
+    if not wager.undecided:
+        facts: dict[str, Fact] = {"decided_seq": wager.decided_by, "status": wager.status}
+        act = Act("withdrawal-of-decided-wager", amount, _evidence(wager, wager.decided_by or 0, seq), facts)
+        lift(table, wager, seq, amount, replace(act, is_lifting=wager.status != "lost"))
+        return
+    amount = min(amount, wager.standing)
+    acts = _acts_on(table, wager, kinds[wager.bet].withdrawal, seq, amount, is_late=when == "late")
+    if acts:
+        lift(table, wager, seq, amount, *acts)
+        return
+    _report_early(table, seq, wager, kinds[wager.bet].withdrawal, amount)
+    if when == "near":
+        report_near(table, wager, event.occurred_at, event.type, table.call, seq)
+    _remember_until_call(table, event, wager, amount)
+    take_back(table, wager, seq, amount)
+
+
+def _acts_on(
+    table: Table, wager: Wager, withdrawal: Withdrawal, seq: int, amount: int, *, is_late: bool
+) -> tuple[Act, ...]:
+    """Return what forbids to withdraw ``amount`` of an undecided stake now, in minor units; nothing if it is lawful."""
+    acts: list[Act] = []
+    if is_late:
+        evidence = _evidence(wager, table.call, seq)
+        acts.append(Act("withdrawal-after-no-more-bets", amount, evidence, {"call_seq": table.call}))
     if wager.status in ("imprisoned", "awaiting_decision"):
-        find(
-            table,
-            "imprisoned-stake-withdrawn",
-            placed,
-            wager.zero_by,
-            seq,
-            wager=wager,
-            recorded=amount,
-            zeros=wager.zeros,
-        )
-    elif wager.status != "open":
-        find(
-            table,
-            "withdrawal-of-decided-wager",
-            placed,
-            wager.decided_by or 0,
-            seq,
-            wager=wager,
-            recorded=amount,
-            decided_seq=wager.decided_by,
-            status=wager.status,
-        )
-    elif _may_be_withdrawn(table, seq, wager, kinds[wager.bet].withdrawal, amount) and when != "late":
-        amount = min(amount, wager.standing)
-        if when == "near":
-            report_near(table, wager, event.occurred_at, event.type, table.call, seq)
-        _remember_until_call(table, event, wager, amount)
-        take_back(table, wager, seq, amount)
+        evidence = _evidence(wager, wager.zero_by, seq)
+        acts.append(Act("imprisoned-stake-withdrawn", amount, evidence, {"zeros": wager.zeros}))
+    elif withdrawal == "never":
+        is_immediate = wager.throws_before == table.throws and wager.call_before == table.last_call
+        severity = RULES["contract-wager-withdrawn"].exceptional_severity if is_immediate else None
+        acts.append(Act("contract-wager-withdrawn", amount, _evidence(wager, seq), {}, severity))
+    return tuple(acts)
 
 
-def _may_be_withdrawn(table: Table, seq: int, wager: Wager, withdrawal: Withdrawal, amount: int) -> bool:
-    """Report what the article has against withdrawing ``wager`` now. Return whether the withdrawal takes effect."""
+def _evidence(wager: Wager, *seqs: int) -> tuple[int, ...]:
+    return tuple(seq for seq in (wager.placed_by, *seqs) if seq)
+
+
+def _report_early(table: Table, seq: int, wager: Wager, withdrawal: Withdrawal, amount: int) -> None:
+    """Report a withdrawal that takes effect although the article has something against it."""
     placed = wager.placed_by
     match withdrawal:
-        case "never":
-            is_immediate = wager.throws_before == table.throws and wager.call_before == table.last_call
-            severity = RULES["contract-wager-withdrawn"].exceptional_severity if is_immediate else None
-            find(table, "contract-wager-withdrawn", placed, seq, wager=wager, severity=severity, recorded=amount)
-            return False
         case "one_roll":
             find(table, "one-roll-wager-withdrawn", placed, seq, wager=wager, recorded=amount)
         case "after_throw" if wager.throws_before == table.throws:
             find(table, "withdrawal-not-after-indecisive-roll", placed, seq, wager=wager, recorded=amount)
-    return True
 
 
 def _remember_until_call(table: Table, event: WagerWithdrawn, wager: Wager, amount: int) -> None:

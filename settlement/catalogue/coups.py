@@ -91,6 +91,61 @@ COUPS = (
         ),
     ),
     Rule(
+        name="payout-parts-mixed",
+        severity="info",
+        everywhere=(WAGER,),
+        facts={"winnings_due": "money", "winnings_paid": "money"},
+        expected_is="money",
+        recorded_is="money",
+        title=Wording("Winnings and stake mixed up", "Gain et mise confondus"),
+        message=Wording(
+            "Wager {the_wager} received {recorded}, which is what was due, but {winnings_paid} of it was recorded as "
+            "winnings; {winnings_due} was due as winnings, and the rest as stake.",
+            "La mise {the_wager} a reçu {recorded}, soit ce qui était dû, mais {winnings_paid} y figure à titre de "
+            "gain ; il était dû {winnings_due} de gain, et le reste au titre de l’enjeu.",
+        ),
+        explanation=Wording(
+            "The player has what is his. The table system recorded the stake handed back as winnings, or winnings as "
+            "stake.",
+            "Le joueur a son dû. Le système de table a enregistré l’enjeu rendu comme un gain, ou un gain comme un "
+            "enjeu.",
+        ),
+    ),
+    Rule(
+        name="approved-by-a-party",
+        severity="major",
+        everywhere=(),
+        reason=RESTS_ON_THE_RECORD,
+        facts={"approved_by": "text"},
+        title=Wording("Approved by a party", "Approuvé par une partie"),
+        message=Wording(
+            "{approved_by} approved the payment of event {seq} and is a party to it.",
+            "{approved_by} a approuvé le versement de l’événement {seq} alors qu’il y est partie.",
+        ),
+        explanation=Wording(
+            "The player, the person who records a payment and those who pay at the table do not approve it. What such "
+            "a settlement makes right keeps its severity.",
+            "Le joueur, la personne qui enregistre un versement et ceux qui paient à la table ne l’approuvent pas. Ce "
+            "qu’un tel règlement régularise garde sa gravité.",
+        ),
+    ),
+    Rule(
+        name="dispute-settled-twice",
+        severity="major",
+        everywhere=(),
+        reason=RESTS_ON_THE_RECORD,
+        facts={"opened_seq": "number"},
+        title=Wording("Dispute settled twice", "Contestation réglée deux fois"),
+        message=Wording(
+            "Event {seq} settles the dispute of event {opened_seq} a second time.",
+            "L’événement {seq} règle une seconde fois la contestation de l’événement {opened_seq}.",
+        ),
+        explanation=Wording(
+            "A dispute is settled once. The amount of a second settlement counts as well.",
+            "Une contestation se règle une fois. Le montant d’un second règlement est compté aussi.",
+        ),
+    ),
+    Rule(
         name="goodwill-paid",
         severity="info",
         exceptional_severity="major",

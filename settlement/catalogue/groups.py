@@ -7,6 +7,7 @@ PAID_ON_A_DECISION = (
     "payout-duplicated",
     "payout-overpaid",
     "payout-underpaid",
+    "payout-parts-mixed",
     "payout-put-right",
     "stake-not-returned",
     "losing-wager-paid",

@@ -75,6 +75,18 @@ _MONEY: Mapping[str, Wording] = {
         "Ask who approved the goodwill payment of event {seq} for his reasons in writing.",
         "Demander par écrit ses raisons à la personne qui a approuvé le geste commercial de l’événement {seq}.",
     ),
+    "payout-parts-mixed": Wording(
+        "Have the table system record the stake apart from the winnings.",
+        "Faire enregistrer par le système de table l’enjeu à part du gain.",
+    ),
+    "approved-by-a-party": Wording(
+        "Ask the chef de table for his own decision on the payment of event {seq}.",
+        "Demander au chef de table sa propre décision sur le versement de l’événement {seq}.",
+    ),
+    "dispute-settled-twice": Wording(
+        "Check both settlements of the dispute of event {opened_seq} against the footage.",
+        "Vérifier au vu des images les deux règlements de la contestation de l’événement {opened_seq}.",
+    ),
     "dispute-opened": Wording(
         "Hear the player[ {player}] and the croupier[ {croupier}], and settle the dispute.",
         "Entendre le joueur[ {player}] et le croupier[ {croupier}], puis trancher le différend.",

@@ -25,7 +25,15 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from settlement.events import LastCoupAnnounced, PayoutMade, WagerPlaced, ZeroDecided
+from settlement.accounts import net
+from settlement.events import (
+    LastCoupAnnounced,
+    PayoutMade,
+    PayoutRecovered,
+    WagerPlaced,
+    WagerWithdrawn,
+    ZeroDecided,
+)
 from settlement.kinds import Kind, Shape, accept_any
 from settlement.layouts import SIMPLE_CHANCES, Layout, twelves
 from settlement.money import EVEN, Odds, halved, is_rounded_up, share
@@ -124,6 +132,8 @@ def report_missing_decisions(table: Table, seq: int) -> None:
     """Find the zeros at which nobody chose, each once: a result and the close of the session both end the wait."""
     for wager_id in table.awaiting:
         wager = table.wagers[wager_id]
+        if wager.account is not None and wager.account.debt:
+            continue  # it was paid, and is the claim
         if wager.zero_by > table.closed_by:
             find(
                 table,
@@ -205,15 +215,28 @@ def decide_zero(table: Table, event: ZeroDecided) -> None:
         )
 
 
-def read_choice(table: Table, event: PayoutMade) -> None:
-    """B 1°: where nobody says it, a payout of the half, without winnings, is the choice."""
+def read_choice(table: Table, event: PayoutMade | PayoutRecovered | WagerWithdrawn) -> None:
+    """B 1°, «Retirer la moitié de sa mise»: just the half taken or handed out, net, since the zero is the choice.
+
+    It is read anew after each movement of chips until the next result.
+    """
     wager = table.wagers.get(event.data.wager)
-    if wager is None or wager.status != "awaiting_decision":
+    if wager is None or not wager.zero_by or wager.zero_by != table.coup_began or wager.account is None:
         return
-    winnings, stake = _net_in_coup(table, wager)
-    if _is_half(table, wager, winnings + event.data.winnings, stake + event.data.stake_returned):
-        del table.awaiting[wager.id]
+    account, is_half = wager.account, _is_half(table, wager)
+    if is_half and wager.status in HELD_BY_ZERO:
+        account.before_half = wager.status
+        table.awaiting.pop(wager.id, None)
         give_back(table, wager, event.seq, "refunded_half", halved(wager.zeros), may_change=True)
+        del table.due[wager.id]
+    elif account.before_half and not is_half:
+        take_back_refund(table, wager)
+        if account.before_half == "imprisoned":
+            wager.status = "imprisoned"
+        else:
+            table.awaiting[wager.id] = None
+        account.before_half = ""
+        wager.paid_by = 0
 
 
 def announce_last_coup(table: Table, event: LastCoupAnnounced) -> None:
@@ -288,14 +311,12 @@ def _may_choose(table: Table, wager: Wager) -> bool:
     """Whether a choice has effect: after a zero and before the next result, while nothing was paid."""
     if wager.zero_by != table.coup_began or wager.status not in ("awaiting_decision", "imprisoned", "refunded_half"):
         return False
-    return table.open_session().zero_rule == "choice" and _net_in_coup(table, wager) == (0, 0)
+    return table.open_session().zero_rule == "choice" and not _has_moved(table, wager)
 
 
 def _says_what_was_paid(table: Table, wager: Wager, choice: str) -> bool:
-    """Whether a choice of the half comes after that half was paid, or where the reading leaves no choice but it."""
-    if choice != "half" or wager.zero_by != table.coup_began:
-        return False
-    return wager.status == "refunded_half" or _is_half(table, wager, *_net_in_coup(table, wager))
+    """Whether a choice of the half comes after that half was taken, or where the reading leaves no choice but it."""
+    return choice == "half" and wager.zero_by == table.coup_began and wager.status == "refunded_half"
 
 
 def _choose(table: Table, wager: Wager, seq: int, choice: str) -> None:
@@ -310,20 +331,30 @@ def _choose(table: Table, wager: Wager, seq: int, choice: str) -> None:
         wager.changed_by = seq
 
 
-def _is_half(table: Table, wager: Wager, winnings: int, stake: int) -> bool:
-    """Whether these amounts, in minor units, are what the zero leaves of ``wager``, rounded down or up."""
-    if winnings or not stake:
+def _is_half(table: Table, wager: Wager) -> bool:
+    """Whether what went to the player in this coup is what the zero leaves of ``wager``, rounded down or up.
+
+    A half that he took and that was handed to him is one.
+    """
+    moves = wager.account.moves if wager.account is not None else ()
+    if sum(move.winnings + move.settled for move in moves):
         return False
+    handed = sum(move.stake for move in moves if move.stake > 0)
+    recovered = sum(-move.stake for move in moves if move.stake < 0)
+    lifted = sum(move.lifted for move in moves)
     part, unit = halved(wager.zeros), table.open_session().payout_unit
-    return stake == share(wager.standing, part, unit)[0] or is_rounded_up(stake, wager.standing, part, unit)
+    half = share(wager.standing, part, unit)[0]
+    return any(
+        taken > 0 and (taken == half or is_rounded_up(taken, wager.standing, part, unit))
+        for taken in (max(handed, lifted) - recovered, handed + lifted - recovered)
+    )
 
 
-def _net_in_coup(table: Table, wager: Wager) -> tuple[int, int]:
-    """Return the winnings and the stake that were handed over in this coup, less what was recovered."""
+def _has_moved(table: Table, wager: Wager) -> bool:
+    """Whether anything was handed over in this coup and not recovered, or the player took the half."""
     if wager.account is not None:
-        moves = wager.account.moves
-        return sum(move.winnings for move in moves), sum(move.stake for move in moves)
-    return (wager.winnings_due, wager.stake_due) if wager.paid_by > table.coup_began else (0, 0)
+        return bool(wager.account.before_half) or net(wager.account.moves) != (0, 0)
+    return wager.paid_by > table.coup_began
 
 
 def _hit_by_zero(table: Table, wager: Wager, seq: int) -> None:

@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from settlement.accounts import is_payment
 from settlement.calls import reopen
 from settlement.events import (
     BallLaunched,
@@ -39,6 +38,7 @@ from settlement.events import (
     WheelSpun,
 )
 from settlement.layouts import winning_chances
+from settlement.payouts import is_payment
 from settlement.state import ColourValue, Table, Wager, find
 
 COLOURS = 10

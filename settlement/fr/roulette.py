@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
+from typing import Any
 
 from settlement import claims, payouts, wagers
 from settlement.calls import reopen
@@ -23,6 +24,7 @@ from settlement.events import (
     OrphanRecorded,
     PaymentAnnounced,
     PayoutMade,
+    PayoutRecovered,
     PlayerLeft,
     PlayerSeated,
     ResultAnnounced,
@@ -30,6 +32,7 @@ from settlement.events import (
     SpinVoided,
     StacksRebuilt,
     WagerPlaced,
+    WagerWithdrawn,
     WheelSpun,
     ZeroDecided,
 )
@@ -66,22 +69,23 @@ def _settle_on(layout: Layout) -> Callable[[Table, BallSettled], None]:
     return settle
 
 
-def _pay_reading_choice(
-    pay: Callable[[Table, PayoutMade], Wager | None],
-) -> Callable[[Table, PayoutMade], Wager | None]:
-    def pay_reading_choice(table: Table, event: PayoutMade) -> Wager | None:
-        if table.awaiting:
-            art_54.read_choice(table, event)
-        return pay(table, event)
+def _reading_choice(move: Handler) -> Callable[[Table, Any], Any]:
+    """Return a handler of movements of chips that reads from them what the player chose at a zero."""
 
-    return pay_reading_choice
+    def move_and_read(table: Table, event: PayoutMade | PayoutRecovered | WagerWithdrawn) -> Any:
+        moved = move(table, event)
+        art_54.read_choice(table, event)
+        return moved
+
+    return move_and_read
 
 
 def _roulette(layout: Layout) -> dict[type[Envelope], Handler]:
     kinds = art_54.kinds_on(layout)
+    of_chips = stakes(kinds)
     return {
-        **stakes(kinds),
-        PayoutMade: _pay_reading_choice(payouts.pay_on(kinds)),
+        **of_chips,
+        **{kind: _reading_choice(of_chips[kind]) for kind in (PayoutMade, PayoutRecovered, WagerWithdrawn)},
         OrphanRecorded: claims.record_orphan,
         SessionClosed: closing(art_54.report_missing_decisions),
         ZeroDecided: art_54.decide_zero,
@@ -194,7 +198,7 @@ FR_AMERICAN_ROULETTE = Ruleset(
         {
             **_roulette(LAYOUT_38),
             WagerPlaced: _place_in_colour(wagers.place_on(art_54.kinds_on(LAYOUT_38))),
-            PayoutMade: _pay_in_order(_pay_reading_choice(payouts.pay_on(art_54.kinds_on(LAYOUT_38)))),
+            PayoutMade: _pay_in_order(_reading_choice(payouts.pay_on(art_54.kinds_on(LAYOUT_38)))),
             BallSettled: _settle_at_american_wheel(),
             WheelSpun: art_57_1.spin_wheel,
             BallLaunched: art_57_1.launch_ball,

@@ -53,15 +53,17 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from settlement.accounts import Sums, kept_of, known_sums, whole_due_of
-from settlement.finding import Finding
-from settlement.judging import NOTHING, Verdict
+from settlement.accounts import NO_ACCOUNT
 from settlement.night.chances import Readings, chances_of
 from settlement.night.value import commission_due, luck_carried, present_value, theoretical_win
 from settlement.state import Session, Wager
 
 REFUNDED = ("released", "refunded_half", "refunded_last_coup")
 """The statuses of a simple chance that a zero has hit and that ended without losing the whole stake."""
+
+
+PAID = ("won", "refunded_half", "refunded_last_coup")
+"""The statuses of a wager that a payout settles."""
 
 
 class Bank(Struct, frozen=True, kw_only=True):
@@ -152,19 +154,10 @@ class WagerLine(Struct, frozen=True, kw_only=True, gc=False):
         return self.recorded.total - self.adjudicated.total - self.unadjudicated
 
 
-def wager_line(
-    session: Session,
-    wager: Wager,
-    *,
-    was_swept: bool = False,
-    orphaned: int = 0,
-    under_way: tuple[Sums, Verdict] | None = None,
-) -> WagerLine:
+def wager_line(session: Session, wager: Wager, debt: int | None = None) -> WagerLine:
     """Return the bridge of one wager, as it is after the last event of its stream.
 
-    ``was_swept``: the croupier collected it, if it is void or released; any other wager shows that itself.
-    ``orphaned`` is what went to the cash desk in its name, in minor units; ``under_way`` what the coup under way leaves
-    of its money, where that is not in its account yet.
+    ``debt`` is what the coup under way leaves of its account, in minor units; None: what its account says.
     """
     decided = 0
     undecided = imprisoned = refunded = 0
@@ -179,9 +172,8 @@ def wager_line(
         carried, present = luck_carried(session, wager), present_value(session, wager)
     elif wager.status not in ("void", "withdrawn", "out_of_scope"):
         decided = wager.standing
-    adjudicated, recorded = _by_the_rules(session, wager), _as_recorded(session, wager, was_swept, orphaned, under_way)
-    if not wager.paid_by and not wager.undecided and "payouts" not in session.observes:
-        recorded = adjudicated
+    adjudicated = _by_the_rules(session, wager)
+    recorded = _as_recorded(session, wager, adjudicated, debt)
     return WagerLine(
         wager=wager.id,
         bet=wager.bet,
@@ -209,69 +201,28 @@ def _by_the_rules(session: Session, wager: Wager) -> Win:
     return Win(0, 0, commission, wager.winnings_due)
 
 
-def _as_recorded(
-    session: Session, wager: Wager, was_swept: bool, orphaned: int, under_way: tuple[Sums, Verdict] | None
-) -> Win:
-    """Return the win by what was recorded as paid and returned.
+def _as_recorded(session: Session, wager: Wager, by_rules: Win, debt: int | None) -> Win:
+    """Return the win by what was recorded: by the rules, less the debt of the account and what was rounded up.
 
-    A void or released stake that no payout names went to its owner, unless it was swept. A withdrawn stake went back
-    with the withdrawal; a payout of the same stake in that coup or afterwards returns nothing more, one of less shows
-    that the house kept the rest. What went to the cash desk is the house's loss as far as it was no longer its owner's.
+    Winnings are as they were paid, and what else differs is in the stakes.
     """
-    sums, verdict = under_way or (known_sums(wager), NOTHING)
-    paid, returned = _handed_over(wager, sums, verdict)
-    is_untouched = not returned and not was_swept
     refunds = wager.status == "withdrawn" and session.commission_refunded_on_withdrawal
     commission = 0 if refunds else wager.commission
-    owing = verdict.owing + (wager.account.owing if wager.account is not None else 0)
-    if wager.undecided:
-        return Win(_beyond(returned, orphaned, wager.standing) + owing, 0, commission, paid)
-    match wager.status:
-        case "out_of_scope":
-            lost = _beyond(returned, orphaned, wager.stake)
-        case "void" if is_untouched:
-            lost = -max(0, orphaned - wager.stake)
-        case "void":
-            lost = wager.stake - returned - orphaned
-        case "withdrawn":
-            # What a payout gave before, and not as the withdrawal of it.
-            undue = verdict.astray[1] + (wager.account.astray_stake if wager.account is not None else 0)
-            handed, owing = returned - undue - sums.plays_on, 0
-            # His own chips play on first, so they are nothing of what the house took from him.
-            rest = whole_due_of(wager) - max(0, handed) - sums.plays_on - orphaned
-            lost = min(kept_of(wager, handed, sums.plays_on), rest) - min(0, handed) - undue
-        case "released" if is_untouched:
-            lost = wager.standing - max(wager.stake_due, orphaned)
-        case _:
-            lost = wager.standing - returned - orphaned
-    lost += owing
-    if wager.status in REFUNDED:
-        return Win(0, lost, commission, paid)
-    return Win(lost, 0, commission, paid)
-
-
-def _handed_over(wager: Wager, sums: Sums, verdict: Verdict) -> tuple[int, int]:
-    """Return the winnings and the stake that the player got, net: in chips, as a stake that plays on, by a settlement.
-
-    Parts that were withdrawn and handed back are not of what stands, and a stake that was swept and put back is.
-    """
+    if wager.status == "out_of_scope":
+        returned = wager.stake_paid
+        return Win(-min(0, returned) - max(0, returned - wager.stake), 0, commission, wager.winnings_paid)
     account = wager.account
-    if account is None:
-        return wager.winnings_paid + sums.pressed, wager.stake_paid + sums.plays_on
-    winnings_apart = account.aside_winnings - account.astray_winnings + verdict.aside[0] - verdict.astray[0]
-    stake_apart = account.aside_stake - account.astray_stake + verdict.aside[1] - verdict.astray[1]
-    return (
-        wager.winnings_paid - winnings_apart + sums.pressed + account.settled,
-        wager.stake_paid - stake_apart + sums.plays_on,
-    )
-
-
-def _beyond(returned: int, orphaned: int, own: int) -> int:
-    """Return the house's gain on a stake of which ``own`` is the player's: what he gave above it, or got beyond it.
-
-    ``orphaned`` is what of it is elsewhere: at the cash desk, or playing on.
-    """
-    return -min(0, returned) - max(0, max(0, returned) + orphaned - own)
+    if account is None and debt is None:
+        if wager.winnings_paid + wager.stake_paid or "payouts" not in session.observes or wager.status not in PAID:
+            return by_rules._replace(commissions=commission)
+        debt = -wager.winnings_due - wager.stake_due  # the coup has not ended that would find it missing
+    account = account or NO_ACCOUNT
+    less = (account.debt if debt is None else debt) + account.gift + account.beyond
+    winnings = wager.winnings_paid + account.pressed + account.settled
+    stakes = by_rules.lost + by_rules.halves - by_rules.winnings - less + winnings
+    if wager.status in REFUNDED:
+        return Win(0, stakes, commission, winnings)
+    return Win(stakes, 0, commission, winnings)
 
 
 def concession_line(name: str, kind: str, amount: int) -> WagerLine:
@@ -288,18 +239,6 @@ def concession_line(name: str, kind: str, amount: int) -> WagerLine:
         adjudicated=Win(),
         recorded=Win(winnings=amount),
     )
-
-
-def is_sweep(session: Session, finding: Finding) -> bool:
-    """Whether ``finding`` is that the croupier collected a stake which may be void or released: no wager shows that.
-
-    Without the family ``collections`` no sweep is observed, and one of an id that was placed only later took nothing.
-    """
-    if finding.put_right_by is not None or finding.facts.get("status") == "unknown":
-        return False
-    if finding.rule == "void-throw-settled":
-        return session.collections and finding.facts.get("event_type") == "stakes.collected"
-    return finding.rule in ("winning-wager-collected", "void-stake-kept")
 
 
 class Bridge(Struct, frozen=True, kw_only=True):

@@ -38,15 +38,15 @@ from settlement.events import (
     TipGiven,
 )
 from settlement.families import observed
-from settlement.finding import Finding, latest
-from settlement.night.bridge import Bank, Bridge, WagerLine, concession_line, is_sweep, wager_line
+from settlement.finding import Finding
+from settlement.night.bridge import Bank, Bridge, WagerLine, concession_line, wager_line
 from settlement.night.chances import chances_of
 from settlement.night.duty import Duty, DutyClock, PaidBy
 from settlement.night.wins import WINS_NOTED, recorded_win
 from settlement.rulesets import RULESETS
 from settlement.staff import payer
 from settlement.state import Wager
-from settlement.verdicts import as_it_stands, sums_as_they_stand
+from settlement.verdicts import debts_as_they_stand
 
 BUY_INS_LISTED = 500
 """Buy-ins whose events are listed; all are summed."""
@@ -238,23 +238,13 @@ class SessionProjection:
         for wager_id in state.unheld(page) & self._retired.keys():
             state.recall(load_wagers(self._retired[wager_id]))
         state.feed_all(page, self.interceptors)
-        self._keep_sweeps()
         state.forget_findings()
         for wager in state.retire():
             self._retired[wager.id] = save_wagers([wager])
 
     def hold(self) -> None:
         """Hold what the state has now, of a stream that its owner has folded whole."""
-        self._keep_sweeps()
         self._finished = dict(self.state.table.wagers)
-
-    def _keep_sweeps(self) -> None:
-        session = self.state.table.session
-        known = {finding.order for finding in self._findings}
-        found = (
-            each for each in self.state.new_findings if session and (each.order in known or is_sweep(session, each))
-        )
-        self._findings = latest([*self._findings, *found])
 
     def lines(self) -> Iterator[tuple[WagerLine, Wager | None]]:
         """Yield the bridge of each wager, in order of placement; then other money that the house gave, with None.
@@ -264,19 +254,9 @@ class SessionProjection:
         session = self.state.table.session
         if session is None:
             return
-        under_way, amended = as_it_stands(self.state.table)
-        findings = latest([*self._findings, *under_way, *amended])
-        swept = {finding.wager for finding in findings if is_sweep(session, finding)}
-        standing = sums_as_they_stand(self.state.table)
+        debts = debts_as_they_stand(self.state.table)
         for wager in self._wagers():
-            line = wager_line(
-                session,
-                wager,
-                was_swept=wager.id in swept,
-                orphaned=self._orphaned[wager.id],
-                under_way=standing.get(wager.id),
-            )
-            yield line, wager
+            yield wager_line(session, wager, debts.get(wager.id)), wager
         for wager_id, amount in sorted(self._of_strangers.items()):
             if amount:
                 yield concession_line(wager_id, "unknown", amount), None

@@ -39,6 +39,9 @@ RAISED_BY_THE_ENGINE = """
     void-stake-kept                                C  collections
     left-up-stake-mismatch                         C  -
     goodwill-paid                                  i  -
+    payout-parts-mixed                             i  -
+    approved-by-a-party                            M  -
+    dispute-settled-twice                          M  -
     orphan-mismatch                                M  -
     indivisible-stake                              i  -
     stake-out-of-limits                            M  -

@@ -125,9 +125,8 @@ TAPES = {
         place w1 big_6 1000
         pay w1 1000+1000                      ! payout-without-result:w1
         throw 3-3
-        close                                 ! payout-missing:w1
-        pay w1 1000+500
-        pay w1 0+500                          ? payout-put-right stake-not-returned
+        close                                 ? payout-missing
+        pay w1 1000+500                       ! payout-overpaid:w1 stake-not-returned:w1
     """,
     "a part taken back is due at once, apart from what plays on": """
         fr-craps
@@ -396,7 +395,7 @@ TAPES = {
         pay w2 1000+1000                      ! push-paid:w2
         take w2                               => w2:withdrawn ? payout-overpaid
         throw 3-3                             => w1:won
-        pay w1 900+1000                       ! payout-underpaid:w1
+        pay w1 900+1000                       ? payout-underpaid
         close
     """,
     "money for a wager that was never placed": """
@@ -416,10 +415,14 @@ TAPES = {
         goodwill 500 player=Anna approved_by=chef    ! goodwill-paid:-
         goodwill 500                                 ! goodwill-paid:-
         dispute player=Anna
-        settle 5 100 approved_by=chef
-        settle 99 100 approved_by=chef
+        settle 5 100 approved_by=chef                ! goodwill-paid:-
+        settle 99 100 approved_by=chef               ! goodwill-paid:-
         dispute ghost
-        settle 8 100 approved_by=chef
+        settle 8 100 approved_by=chef                ! payout-without-result:ghost
+        settle 8 0 approved_by=chef                  ! dispute-settled-twice:-
+        dispute player=Anna
+        settle 11 100 approved_by=Anna               ! goodwill-paid:- approved-by-a-party:-
+        goodwill 500 player=Anna approved_by=Anna    ! goodwill-paid:- approved-by-a-party:-
     """,
     "95.17 (2): a buy bet that continues needs its commission, by the placement that describes it": """
         qc-craps
@@ -512,7 +515,7 @@ def test_winnings_paid_split_are_put_right_apart_from_the_stake() -> None:
         fr-craps
         place w1 horn 400
         throw 1-1
-        pay w1 2700+300                       ! horn-paid-split:w1 stake-not-returned:w1
+        pay w1 2700+300                       ! horn-paid-split:w1 ? stake-not-returned
         throw 3-4
         recover w1 1100+0                     ! stake-not-returned:w1
         throw 3-4
@@ -538,34 +541,72 @@ def test_what_was_paid_too_early_is_put_right_only_by_taking_it_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settlement", "severity"),
+    ("settlements", "found"),
     [
-        ("settle 6 100 approved_by=chef", "info"),
-        ("settle 6 99 approved_by=chef", "critical"),
-        ("settle 6 100", "critical"),
-        ("settle 6 100 approved_by=chef by=player", "critical"),
-        ("settle 6 60 approved_by=chef\nsettle 6 40 approved_by=chef", "info"),
-        ("settle 6 100 approved_by=chef\nsettle 6 1 approved_by=chef", "critical"),
-        ("settle 6 100 approved_by=chef\npay w1 100+0", "critical"),
+        ("settle 6 100 approved_by=chef", {"payout-underpaid": ("info", None)}),
+        ("settle 6 99 approved_by=chef", {"payout-underpaid": ("critical", -1)}),
+        ("settle 6 100", {"payout-underpaid": ("critical", -100)}),
+        (
+            "settle 6 100 approved_by=Anna",
+            {"payout-underpaid": ("critical", None), "approved-by-a-party": ("major", None)},
+        ),
+        (
+            "settle 6 60 approved_by=chef\nsettle 6 40 approved_by=chef",
+            {"payout-underpaid": ("info", None), "dispute-settled-twice": ("major", None)},
+        ),
+        (
+            "settle 6 101 approved_by=chef",
+            {"payout-underpaid": ("critical", None), "payout-overpaid": ("critical", 1)},
+        ),
+        (
+            "settle 6 100 approved_by=chef\npay w1 100+0",
+            {"payout-underpaid": ("critical", None), "payout-overpaid": ("critical", 100)},
+        ),
     ],
 )
-def test_a_dispute_settled_for_what_the_rules_give_leaves_only_information(settlement: str, severity: str) -> None:
+def test_a_dispute_settled_for_what_the_rules_give_leaves_only_information(
+    settlements: str, found: dict[str, tuple[str, int | None]]
+) -> None:
+    """Severity, and what is owed now: above zero by the player."""
+    marks = " ".join(
+        f"{rule}:{'w1' if rule.startswith('payout') else '-'}" for rule in found if rule != "payout-underpaid"
+    )
     tape = f"""
+        fr-craps
+        place w1 field 1000 player=Anna
+        throw 5-6
+        pay w1 900+1000                       ! payout-underpaid:w1
+        throw 5-2
+        dispute w1 player=Anna
+        {settlements}{f" ! {marks}" if marks else ""}
+        close
+    """
+    assert {each.rule: (each.severity, owed(each)) for each in play(tape)} == found
+    state: list[Finding] = []
+    for findings in given(tape):
+        state += findings
+    assert {each.rule: (each.severity, owed(each)) for each in latest(state)} == found, "a record knows it, too"
+
+
+def test_money_given_back_by_the_player_who_is_short_is_one_more_finding() -> None:
+    first, second = play("""
         fr-craps
         place w1 field 1000
         throw 5-6
         pay w1 900+1000                       ! payout-underpaid:w1
         throw 5-2
         dispute w1
-        {settlement}
+        settle 6 100 approved_by=chef by=player  ! payout-underpaid:w1
         close
-    """
-    (found,) = play(tape)
-    assert found.severity == severity
-    state: list[Finding] = []
-    for each in given(tape):
-        state += each
-    assert [each.severity for each in latest(state)] == [severity], "a record that keeps nothing else knows it, too"
+    """)
+    assert (owed(first), owed(second), second.caused_by) == (-100, -100, first.ref)
+
+
+def owed(found: Finding) -> int | None:
+    """Return what is owed, in minor units: above zero by the player, below by the bank."""
+    if found.owed is None:
+        return None
+    return found.owed.amount if found.owed.by == "player" else -found.owed.amount
 
 
 def test_goodwill_that_nobody_approved_is_major() -> None:

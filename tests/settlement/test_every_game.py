@@ -124,10 +124,10 @@ TAPES = {
         throw 3-3                             => w1:won
         pay w1 1000+1000                      ? payout-duplicated payout-without-result
     """,
-    "a payout for nothing decided leaves it due": """
+    "a payout for nothing decided is in the account: the rest is due": """
         fr-craps
         place w1 big_6 1000
-        pay w1 1000+1000                      ! payout-without-result:w1
+        pay w1 400+0                          ! payout-without-result:w1
         throw 3-3                             => w1:won
         throw 1-1                             ! payout-missing:w1
     """,
@@ -291,7 +291,7 @@ TAPES = {
         place w2 seven 1000
         place w3 big_6 1000
         throw 1-1
-        take w1                               => w1:won ! withdrawal-of-decided-wager:w1
+        take w1                               => w1:won ? withdrawal-of-decided-wager
         take w2                               => w2:lost ! withdrawal-of-decided-wager:w2
         take w3                               => w3:withdrawn ? withdrawal-of-decided-wager
         take w3                               ? withdrawal-of-decided-wager
@@ -306,7 +306,7 @@ TAPES = {
         take w1 0                             => w1:open
         take w2 300
         throw 3-3                             => w1:won
-        pay w1 1000+1000                      ! payout-overpaid:w1 stake-not-returned:w1
+        pay w1 1000+1000                      ! payout-overpaid:w1 ? stake-not-returned
         pay w2 700+700                        ? payout-underpaid stake-not-returned
     """,
     "in parts, until nothing stands": """

@@ -80,19 +80,25 @@ TAPES = {
         zero w1 prison
         zero w2 prison
         zero w3 prison
-        pay w1 0+500                                 => w1:imprisoned ! payout-without-result:w1 ? push-paid
+        pay w1 0+400                                 => w1:imprisoned ! payout-without-result:w1 ? push-paid
         land 1                                       => w1:released w2:lost w3:released
-        pay w1 1000+1000                             ! imprisoned-stake-paid-winnings:w1 ? payout-overpaid
+        pay w1 1000+1000                             ! payout-overpaid:w1 ? imprisoned-stake-paid-winnings
         pay w2 0+1000                                ! losing-wager-paid:w2
         pay w3 0+1000                      ? imprisoned-stake-paid-winnings imprisoned-value-not-halved
     """,
     "B 2°: freed at another value, and with winnings": """
         fr-roulette
         place w1 rouge 1000
+        place w2 rouge 1000
+        place w3 rouge 1000
         land 0
         zero w1 prison
+        zero w2 prison
+        zero w3 prison
         land 1
-        pay w1 500+500                ! imprisoned-stake-paid-winnings:w1 imprisoned-value-not-halved:w1
+        pay w1 500+500                ! payout-parts-mixed:w1
+        pay w2 500+1000               ! imprisoned-stake-paid-winnings:w2
+        pay w3 0+500                  ! imprisoned-value-not-halved:w3
     """,
     "B: half of what stood at each zero; S/2 freed after two": """
         fr-roulette
@@ -134,7 +140,7 @@ TAPES = {
         place w1 rouge 1000
         land 0
         pay w1 0+400                                 ! payout-without-result:w1
-        land 0                                       => w1:awaiting_decision ! zero-decision-missing:w1
+        land 0                                       => w1:awaiting_decision ? zero-decision-missing
         zero w1 prison                               ? zero-decision-without-zero
         land 3                                       => w1:released ? zero-decision-missing
         pay w1 0+500
@@ -175,8 +181,8 @@ TAPES = {
         zero w2 prison
         take w2 500                                  => w2:imprisoned ! imprisoned-stake-withdrawn:w2
         land 1
-        take w2                                      ! withdrawal-of-decided-wager:w2 ? imprisoned-stake-withdrawn
-        pay w2 0+1000
+        take w2                                      ? imprisoned-stake-withdrawn
+        pay w2 0+1000                                ? withdrawal-of-decided-wager
     """,
     "B: a part taken back before the zero is no part of it": """
         fr-roulette
@@ -271,7 +277,7 @@ TAPES = {
         sweep w5                                     ! winning-wager-collected:w5
         sweep w6 w1                                  ? winning-wager-collected
         pay w6 0+500                                 => w6:refunded_half
-        land 0                                       ! zero-decision-missing:w2 zero-decision-missing:w5
+        land 0                                       ! zero-decision-missing:w5
         pay w2 0+250                                 => w2:refunded_half
         pay w5 0+250
         close                                        ? payout-missing
@@ -296,13 +302,13 @@ TAPES = {
         zero w2 prison                               => w2:refunded_half ! zero-decision-without-zero:w2
         zero w3 half                                 ? payout-missing
         zero w4 prison
-        pay w4 0+500                                 ! payout-without-result:w4
-        zero w4 half                                 => w4:imprisoned ? zero-decision-without-zero
+        pay w4 0+500                                 => w4:refunded_half ? payout-without-result
+        zero w4 half                                 => w4:refunded_half ? zero-decision-without-zero
         zero w5 half
         pay w5 0+500
         recover w5 0+500                             ! payout-put-right:w5
         zero w5 prison                               => w5:imprisoned ? zero-decision-without-zero
-        land 1                                       => w1:released ! payout-missing:w3 zero-decision-missing:w6
+        land 1                                       => w1:released ! payout-missing:w3
         zero w1 half                                 ! zero-decision-without-zero:w1
         pay w1 0+1001
         close

@@ -14,7 +14,6 @@ import pytest
 from settlement import Event, decode
 from settlement.night.bridge import Bridge
 from settlement.night.figures import Figures, SessionProjection
-from tests.settlement.night.racks import counted
 from tests.settlement.tapes import read
 
 
@@ -531,11 +530,3 @@ def test_the_figures_are_those_counted_by_hand(name: str) -> None:
     assert bridge.payout_errors == case.errors
     assert bridge.accounting_variance == 0
     assert bridge.theoretical + bridge.luck == case.by_rules
-
-
-@pytest.mark.parametrize("name", CASES)
-def test_the_rack_of_the_property_is_the_one_counted_by_hand(name: str) -> None:
-    case = CASES[name]
-    _state, rack = counted(events_of(case.tape))
-    closing = case.rack or figures_of(case.tape).bridge.bank.closing_float
-    assert (rack.chips, rack.box) == (closing, case.drop)
