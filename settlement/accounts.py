@@ -209,7 +209,9 @@ def _spread(source: Wager, wager: Wager, sums: LeftUpSums, link: LeftUp) -> tupl
     And what of it neither stake nor winnings account for.
     """
     account = source.account or NO_ACCOUNT
-    stake, handed, due = wager.stake, source.stake_paid - account.put_back, stake_due_of(source)
+    stake, handed, due = wager.stake, source.stake_paid - account.put_back, source.stake_due
+    if source.status != "withdrawn" and handed <= sum(account.withdrawn):
+        handed = 0  # of the parts withdrawn, which do not play on
     plays_on = min(stake, max(0, due - handed - sums.plays_on))
     rest = stake - plays_on
     retaken = pressed = 0

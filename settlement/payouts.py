@@ -18,7 +18,7 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from settlement.accounts import stake_due_of, with_part
+from settlement.accounts import with_part
 from settlement.events import PayoutMade, PayoutRecovered, StakesCollected, WagerPlaced
 from settlement.events.stakes import WagerPlacedData
 from settlement.kinds import Kind
@@ -320,7 +320,7 @@ def _continue(table: Table, event: PayoutMade, source: Wager, wager_id: str, kin
         return
     kind = kinds.get(source.bet)
     back = source.account.put_back if source.account else 0
-    due = source.standing if source.status == "lost" else stake_due_of(source)
+    due = source.standing if source.status == "lost" else source.stake_due
     kept = due - source.stake_paid + back
     if kept <= 0:
         return

@@ -230,7 +230,7 @@ class Human:
     def _dispute(self, wager: Wager) -> bool:
         """Pay too little, or too much; the two sides settle it, perhaps only after the next results."""
         session, writer, winnings = self.session, self.session.writer, wager.winnings_due
-        if wager.account is not None and wager.account.verdicts:
+        if wager.account is not None and wager.account.claims:
             return False  # a settlement is for all that is wrong with a wager, not for one of two faults
         is_short = winnings > 100 and self.chance.random() < 0.6
         amount, by = (100, "house") if is_short else (200, "player")

@@ -14,7 +14,7 @@ from audit.presentation import Stake, finding_title, money_in_prose, value
 from settlement.catalogue import RULES
 from settlement.catalogue.sentences import amount_in_prose
 from settlement.differences import PAID
-from settlement.judging import OF_THE_WINNINGS
+from settlement.judging import OF_WINNINGS
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,7 @@ def _terms(finding: Finding, stake: Stake) -> tuple[tuple[Term, ...], bool]:
     expected = value(finding.expected, rule.expected_is, currency, amount_in_prose)
     recorded = value(finding.recorded, rule.recorded_is, currency, amount_in_prose)
     if rule.expected_is == rule.recorded_is == "money":
-        of_winnings = finding.rule in OF_THE_WINNINGS
+        of_winnings = finding.rule in OF_WINNINGS
         due = gettext("Winnings due") if of_winnings else gettext("Due")
         paid = gettext("Winnings paid") if of_winnings else gettext("Paid")
         terms = [Term(due, expected or ""), Term(paid, recorded or "")]
