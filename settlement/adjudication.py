@@ -18,6 +18,7 @@ class WagerOutcome(Struct, frozen=True, gc=False):
     """One wager: what was due and what was paid, in minor units. ``decided_by`` is a seq, None while undecided.
 
     ``debt`` is that of its account: above zero the player owes it to the house, below zero the house to him.
+    ``player`` is whose stake it is, None if that is not known.
     """
 
     bet: str
@@ -30,6 +31,7 @@ class WagerOutcome(Struct, frozen=True, gc=False):
     decided_by: int | None
     provision: str
     debt: int = 0
+    player: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__struct_fields__}
@@ -57,6 +59,7 @@ def outcomes_of(
             wager.decided_by,
             label_of(wager.bet) or other,
             debts.get(wager.id, 0 if wager.account is None else wager.account.debt),
+            wager.player,
         )
         for wager in wagers
     }

@@ -390,14 +390,13 @@ class State:
             return
         resolved = register.resolve(event, ruleset, self._register)
         table.session = resolved.session
+        table.opened_by = event.seq
         open_staff(table, data)
         self._handle_as(ruleset)
         check_days(table, event.seq, ruleset)
         register.report(table, event.seq, resolved)
         if self._compares and resolved.differs:
             self._compare_with_params(event, resolved)
-        if ruleset.opening is not None:
-            ruleset.opening(table, event.seq)
 
     def _compare_with_params(self, event: SessionOpened, resolved: register.Resolved) -> None:
         """Fold the stream under the session's own params beside this one, if money may depend on them."""
@@ -488,7 +487,21 @@ class State:
         """
         table = self.table
         standing, amended = as_it_stands(table) if under_way else ([], [])
+        if under_way and not table.coup_began:
+            standing += self._as_opened()
         findings = table.findings
         if table.amended or standing or amended:
             findings = latest([*findings, *table.amended, *standing, *amended])
         return self._comparisons.revise(findings, standing if under_way else None)
+
+    def _as_opened(self) -> list[Finding]:
+        """Return what is wrong with a table that has not played yet, as it stands: it may be put right before."""
+        table = self.table
+        ruleset = RULESETS.get(table.ruleset or "")
+        if table.session is None or ruleset is None or ruleset.opening is None:
+            return []
+        before = len(table.findings)
+        ruleset.opening(table, table.opened_by)
+        found = table.findings[before:]
+        del table.findings[before:]
+        return found

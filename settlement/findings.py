@@ -14,6 +14,7 @@ from settlement.families import is_silent
 from settlement.finding import Fact, Finding, FindingRef
 from settlement.incidents import causes_of, note_at_once, remember
 from settlement.provisions import cited, provision_of
+from settlement.seats import player_at
 
 if TYPE_CHECKING:
     from settlement.state import Table, Wager
@@ -88,7 +89,7 @@ def find(
 def _player_of(table: Table, wager: Wager | None, facts: dict[str, Fact]) -> str | None:
     """Return the player concerned: whose stake it is, or who is named, or who sits where it happened."""
     if wager is not None:
-        return wager.player or player_at(table, wager.seat)
+        return wager.player
     named, seat = facts.get("player"), facts.get("shooter")
     if isinstance(named, str):
         return named
@@ -102,14 +103,6 @@ def _croupier_of(table: Table, wager: Wager | None, paid_by: str | None) -> str 
     if wager is not None and wager.payer is not None:
         paid_by = wager.payer
     return table.on_duty if paid_by is None else paid_by or None
-
-
-def player_at(table: Table, seat: str | None) -> str | None:
-    """Return who is known to sit at ``seat``."""
-    if seat is None:
-        return None
-    seated = next((player for player, taken in table.seat_of.items() if taken == seat), None)
-    return seated or (table.dice.player if seat == table.dice.shooter else None)
 
 
 def _placement_of(wager: Wager) -> dict[str, Fact]:

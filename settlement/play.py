@@ -1,4 +1,4 @@
-"""What every ruleset does with the events that every game knows: stakes, payouts, disputes, staff, and the close."""
+"""What every ruleset does with the events that every game knows: stakes, payouts, disputes, who is there, the close."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from settlement.events import (
     OrphanRecorded,
     PayoutMade,
     PayoutRecovered,
+    PlayerLeft,
+    PlayerSeated,
     SessionClosed,
     StaffAssigned,
     StaffRelieved,
@@ -25,6 +27,7 @@ from settlement.events import (
 )
 from settlement.kinds import Kind
 from settlement.ruleset import Handler
+from settlement.seats import leave_seat, take_seat
 from settlement.staff import change_staff
 from settlement.state import Table, find
 from settlement.verdicts import end_coup
@@ -49,6 +52,8 @@ def stakes(kinds: Mapping[str, Kind], *, is_closed_list: bool = True) -> dict[ty
         NoMoreBets: call_no_more_bets,
         StaffAssigned: change_staff,
         StaffRelieved: change_staff,
+        PlayerSeated: take_seat,
+        PlayerLeft: leave_seat,
     }
 
 

@@ -46,11 +46,11 @@ class Ruleset:
 
     Play. ``handlers`` maps each event type to what it does; an event of any other type does nothing. ``events`` are the
     types of its own, which no other ruleset takes. ``result`` is the type of event that decides a coup. ``opening``
-    looks at the table when the session was opened, with the seq of the opener. ``state_of_play`` is what an answer says
-    of the table, apart from wagers. ``has_decisions``: players decide something in mid-coup. ``layout`` is that of the
-    wheel, None without one. ``equipment`` is what draws the results, where that is tested for fairness. ``opposites``
-    are the chances with two sides, each side by its bets, the first of which names the chance: stakes on both sides
-    lose little together. Each number is a chance of its own.
+    finds, with the seq of the opener, what an answer says of a table that has not played yet. ``state_of_play`` is what
+    an answer says of the table, apart from wagers. ``has_decisions``: players decide something in mid-coup. ``layout``
+    is that of the wheel, None without one. ``equipment`` is what draws the results, where that is tested for fairness.
+    ``opposites`` are the chances with two sides, each side by its bets, the first of which names the chance: stakes on
+    both sides lose little together. Each number is a chance of its own.
 
     Readings. ``zero_rule`` is the default of that reading, ``fixed`` the values that the text itself gives to readings.
     ``seat_limit`` and ``seat_limit_doubled`` are those of art. 57-1 al. 3, None without one.

@@ -12,8 +12,6 @@ def change_staff(table: Table, event: StaffAssigned | StaffRelieved) -> None:
     member = (event.data.person, event.data.role)
     if isinstance(event, StaffAssigned):
         table.staff.append(member)
-        if event.data.role == "chef_de_table":
-            table.chief_missed = False
     elif member in table.staff:
         table.staff.remove(member)
     change_duty(table)

@@ -149,6 +149,7 @@ class Wager(Struct, array_like=True, gc=False):
     """One stake on one chance, from its placement to its payout.
 
     ``stake`` is what was placed, ``standing`` what is left of it after withdrawals; all amounts are in minor units.
+    ``player`` is whose it is (``seats.owner_of``), None if that is not known; ``seat`` is where it was laid from.
     ``number`` is the number it was placed on or has travelled to. Every ``…_by`` is the seq of an event, 0 or None if
     there was none.
     """
@@ -270,6 +271,15 @@ class DiceCustody(Struct, gc=False):
     selected: list[str] = []
 
 
+class EarlyPayment(Struct, frozen=True, array_like=True, gc=False):
+    """A payment made while ``lying`` lost stakes had not been swept; ``player`` and ``payer`` as far as known."""
+
+    seq: int
+    lying: int
+    player: str | None = None
+    payer: str = ""
+
+
 @_assigned_by_slot
 class WheelCoup(Struct, gc=False):
     """The course of one coup, and what the next must remember of it: art. 57-1."""
@@ -288,11 +298,14 @@ class WheelCoup(Struct, gc=False):
     silence_found: bool = False  # result-not-announced was raised for this result
     delay_found: bool = False  # spin-before-payments-complete was raised for this coup
     collected: bool = False  # a lost stake of this coup was swept
+    early: list[EarlyPayment] = []  # payments since then, while others still lay
     players_paid: list[str] = []
     ranks_paid: dict[str, int] = {}
     paid_by: dict[str, int] = {}
     last_coup: int = 0
     results_since_last_coup: int = 0
+    turned: bool = False  # the wheel, since the last counted result
+    launched: bool = False  # the ball, since then or since the spin was voided
 
 
 class ColourValue(Struct, frozen=True):
@@ -344,6 +357,7 @@ class Table(Struct, gc=False):
     after_loss: bool = False
     loss: FindingRef | None = None  # the first loss that was found
     clock: datetime | None = None
+    opened_by: int = 0
     closed_by: int = 0
 
     wagers: dict[str, Wager] = {}
@@ -389,7 +403,9 @@ class Table(Struct, gc=False):
     seated: list[str] = []
     seat_of: dict[str, str] = {}  # by player
     standing: list[str] = []  # players without a seat who were found to be too many
-    chief_missed: bool = False  # table-without-chief was raised, and no chief was assigned since
+    chief_missed: bool = False  # there was no chef de table at the last coup, and it was found
+    croupier_missed: bool = False  # likewise no croupier
+    staff_exceeded: bool = False  # likewise too many of one role
     colours: dict[str, dict[str, ColourValue]] = {}  # colour -> player -> what it stands for
     bets_out_of_scope: list[str] = []  # the words of the bets that the text does not speak of
     corrections: list[dict[str, int | str]] = []

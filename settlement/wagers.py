@@ -22,6 +22,7 @@ from settlement.events import WagerPlaced, WagerWithdrawn
 from settlement.finding import Fact
 from settlement.kinds import Kind, Withdrawal
 from settlement.payouts import avoid, is_described_by, lift, note_left_up
+from settlement.seats import owner_of
 from settlement.spelling import likely_word
 from settlement.state import Act, StakeChange, Table, Wager, find
 
@@ -43,7 +44,7 @@ def place_on(kinds: Mapping[str, Kind], *, is_closed_list: bool = True) -> Calla
                 return known
             _find_reused(table, event, known)
             return None
-        wager = Wager(wager_id, bet, stake, stake, seq, data.player or None, data.seat or None)
+        wager = Wager(wager_id, bet, stake, stake, seq, data.player or owner_of(table, data), data.seat or None)
         wager.changed_by = seq
         wager.throws_before = table.throws
         wager.call_before = table.last_call
@@ -111,7 +112,7 @@ def _describe(table: Table, event: WagerPlaced, wager: Wager, kind: Kind) -> Non
     if wager.status == "void":
         table.ledger.returned -= wager.stake
     wager.stake = wager.standing = data.stake
-    wager.player = data.player or wager.player
+    wager.player = data.player or wager.player or owner_of(table, data)
     wager.seat = data.seat or wager.seat
     wager.colour = data.colour or wager.colour
     wager.placed_by = wager.changed_by = seq

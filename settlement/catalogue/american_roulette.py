@@ -67,6 +67,46 @@ WHEEL = (
         ),
     ),
     Rule(
+        name="wheel-not-spun",
+        severity="major",
+        needs="wheel",
+        provisions=at_american_roulette("art. 57-1 al. 6"),
+        recorded_is="text",
+        title=Wording("Wheel not turned", "Cylindre non actionné"),
+        message=Wording(
+            "The ball settled on {recorded}, and the wheel had not been turned since the result before.",
+            "La bille s’est arrêtée sur le {recorded} sans que le cylindre ait été actionné depuis le résultat "
+            "précédent.",
+        ),
+        explanation=Wording(
+            "The croupier turns the wheel for every coup, each time the other way. After a void spin it may turn on. "
+            "The first coup of a session is judged only if some event of the wheel came before it.",
+            "Le croupier actionne le cylindre à chaque coup, chaque fois en sens opposé. Après un coup annulé, il peut "
+            "continuer à tourner. Le premier coup d’une séance n’est examiné que si un événement de l’appareil l’a "
+            "précédé.",
+        ),
+    ),
+    Rule(
+        name="ball-not-launched",
+        severity="major",
+        needs="wheel",
+        provisions=at_american_roulette("art. 57-1 al. 6"),
+        recorded_is="text",
+        title=Wording("Ball not launched", "Bille non lancée"),
+        message=Wording(
+            "The result {recorded} was recorded, and the ball had not been launched since the result before or the "
+            "void spin.",
+            "Le résultat {recorded} a été enregistré sans que la bille ait été lancée depuis le résultat précédent ou "
+            "le coup annulé.",
+        ),
+        explanation=Wording(
+            "The croupier launches the ball for every coup, and again after a void spin. A result without a launch was "
+            "not drawn, or its launch was not recorded.",
+            "Le croupier lance la bille à chaque coup, et de nouveau après un coup annulé. Un résultat sans lancer n’a "
+            "pas été tiré, ou son lancer n’a pas été enregistré.",
+        ),
+    ),
+    Rule(
         name="result-after-fallen-chip",
         severity="critical",
         needs="wheel",
@@ -249,20 +289,24 @@ PAYMENTS = (
     Rule(
         name="payment-before-collection",
         severity="major",
+        exceptional_severity="minor",
         needs="collections",
         provisions=at_american_roulette("art. 57-1 al. 8"),
-        facts={"losers": "number", "result_seq": "number"},
+        facts={"losers": "number", "lying": "number", "result_seq": "number"},
         title=Wording("Paid before collecting", "Paiement avant ramassage"),
         message=Wording(
-            "A payment was made before any of the lost stakes of this coup[ ({losers} in all)] had been collected.",
-            "Un paiement a été effectué avant qu’aucun des enjeux perdus de ce coup[ ({losers} au total)] ait été "
-            "ramassé.",
+            "A payment was made before the lost stakes of this coup had been collected[: none of {losers} had been]"
+            "[: {lying} still lay on the layout].",
+            "Un paiement a été effectué avant le ramassage des enjeux perdus de ce coup[ : aucun des {losers} n’avait "
+            "été ramassé][ : le tableau en portait encore {lying}].",
         ),
         explanation=Wording(
             "The croupier first collects the lost stakes, then pays player by player. Lost stakes left on the layout "
-            "can be moved onto the winning number.",
+            "can be moved onto the winning number. Where some had been collected, and another was only after the "
+            "payment, it is less grave.",
             "Le croupier ramasse d’abord les enjeux perdus, puis paie joueur par joueur. Des enjeux perdus laissés sur "
-            "le tableau peuvent être glissés sur le numéro gagnant.",
+            "le tableau peuvent être glissés sur le numéro gagnant. Le manquement est moins grave si une partie avait "
+            "été ramassée et qu’un autre enjeu ne l’a été qu’après le paiement.",
         ),
     ),
     Rule(
@@ -316,6 +360,24 @@ PAYMENTS = (
             "Payments are made in the colour chips of the winner. Another colour may have another value.",
             "Les paiements se font avec les jetons de couleur propres au gagnant. Une autre couleur peut avoir une "
             "autre valeur.",
+        ),
+    ),
+    Rule(
+        name="payment-without-colour",
+        severity="minor",
+        needs="colours",
+        provisions=at_american_roulette("art. 57-1 al. 9"),
+        expected_is="colour",
+        title=Wording("Not paid in the player’s colour", "Non payé dans la couleur du joueur"),
+        message=Wording(
+            "Wager {the_wager}, laid in colour chips, was paid in none; the player’s colour is {expected}.",
+            "La mise {the_wager}, faite en jetons de couleur, n’a pas été payée en jetons de couleur ; celle du joueur "
+            "est « {expected} ».",
+        ),
+        explanation=Wording(
+            "Payments are made in the colour chips of the winner. A stake in other chips or plaques is not judged.",
+            "Les paiements se font avec les jetons de couleur propres au gagnant. Une mise faite en d’autres jetons ou "
+            "en plaques n’est pas examinée.",
         ),
     ),
 )

@@ -242,14 +242,19 @@ STAFF = (
         facts={"chefs_de_table": "number", "croupiers": "number", "employes": "number"},
         title=Wording("Staff not as prescribed", "Personnel non conforme"),
         message=Wording(
-            "The table opened with {chefs_de_table} chef(s) de table, {croupiers} croupier(s) and {employes} "
+            "The table was staffed with {chefs_de_table} chef(s) de table, {croupiers} croupier(s) and {employes} "
             "employé(s); one chef de table, one croupier and at most one employé are prescribed.",
-            "La table a ouvert avec {chefs_de_table} chef(s) de table, {croupiers} croupier(s) et {employes} "
+            "La table était tenue par {chefs_de_table} chef(s) de table, {croupiers} croupier(s) et {employes} "
             "employé(s) ; il faut un chef de table, un croupier et au plus un employé.",
         ),
         explanation=Wording(
-            "Each wheel is served by a chef de table, a croupier and, if need be, an employé.",
-            "Chaque appareil est servi par un chef de table, un croupier et, éventuellement, un employé.",
+            "Each wheel is served by a chef de table, a croupier and, if need be, an employé. The staff is judged at "
+            "each coup; who is missing has a finding of his own. Only the first such coup is reported, until the staff "
+            "is in order. An answer given before the first coup says what is wrong with the staff so far.",
+            "Chaque appareil est servi par un chef de table, un croupier et, éventuellement, un employé. Le personnel "
+            "est examiné à chaque coup ; l’absence d’un chef de table ou d’un croupier est relevée à part. Seul le "
+            "premier coup est signalé, jusqu’à ce que le personnel soit au complet et sans excédent. Avant le premier "
+            "coup, la réponse dit ce qui manque jusque-là.",
         ),
     ),
     Rule(
@@ -267,6 +272,25 @@ STAFF = (
             "first such coup is reported until one is assigned.",
             "Chaque appareil a un chef de table. Les relèves peuvent se croiser un instant, mais aucun coup ne se joue "
             "sans lui ; seul le premier est signalé, jusqu’à ce qu’un chef soit affecté.",
+        ),
+    ),
+    Rule(
+        name="table-without-croupier",
+        severity="major",
+        needs="staff",
+        provisions=at_american_roulette("art. 57-1 al. 4"),
+        title=Wording("Play without a croupier", "Jeu sans croupier"),
+        message=Wording(
+            "A coup was played (event {seq}) while no croupier was assigned.",
+            "Un coup a été joué (événement {seq}) alors qu’aucun croupier n’était affecté.",
+        ),
+        explanation=Wording(
+            "Each wheel has a croupier, who turns it, launches the ball and pays. Nobody else may do so, so the coup "
+            "was served by somebody who may not, or the relief was not recorded. Only the first such coup is reported "
+            "until a croupier is assigned.",
+            "Chaque appareil a un croupier, qui actionne le cylindre, lance la bille et paie. Nul autre n’y est "
+            "autorisé : un autre a donc servi le coup, ou la relève n’a pas été inscrite. Seul le premier coup est "
+            "signalé, jusqu’à ce qu’un croupier soit affecté.",
         ),
     ),
 )

@@ -15,18 +15,20 @@ DICE_SETS = (
         facts={"point": "number", "point_seq": "number", "by": "role", "dice": "texts"},
         title=Wording("Dice changed during a point series", "Dés changés pendant la série du point"),
         message=Wording(
-            "New dice[ ({dice})] were brought in while the point {point}, set at event {point_seq}, was being played"
+            "Other dice[ ({dice})] came into play while the point {point}, set at event {point_seq}, was being played"
             "[; the change was decided by the {by}].",
-            "De nouveaux dés[ ({dice})] ont été introduits alors que le point {point}, établi à l’événement "
-            "{point_seq}, était en jeu[ ; le changement a été décidé par le {by}].",
+            "D’autres dés[ ({dice})] sont entrés en jeu alors que le point {point}, établi à l’événement {point_seq}, "
+            "était en jeu[ ; le changement a été décidé par le {by}].",
         ),
         explanation=Wording(
             "The shooter may ask for other dice before a come-out, and the chefs may change them after some series, "
-            "but not between the throw that sets the point and the throw that resolves it. Whoever changes dice in "
+            "but not between the throw that sets the point and the throw that resolves it: no new set, and no other "
+            "dice of the set out of the box. Whoever changes dice in "
             "mid-series may be changing the odds of every stake on the table: look at both sets and at the footage. "
             "Decided by the chef de table or the chef de partie it is less grave, because the ban is on the shooter.",
             "Le tireur peut demander d’autres dés avant un premier jet, et les chefs peuvent les changer après un "
-            "certain nombre de séries, mais pas entre le jet qui établit le point et celui qui le résout. Changer les "
+            "certain nombre de séries, mais pas entre le jet qui établit le point et celui qui le résout : ni nouveau "
+            "jeu de dés, ni autres dés pris dans la boîte. Changer les "
             "dés en cours de série, c’est peut-être changer les chances de toutes les mises : il faut examiner les "
             "deux jeux de dés et les images. Décidé par le chef de table ou le chef de partie, le changement est moins "
             "grave, car l’interdiction vise le tireur.",

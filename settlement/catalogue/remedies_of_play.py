@@ -180,6 +180,14 @@ _WHEEL: Mapping[str, Wording] = {
         "Remind the staff that the croupier alone works the apparatus.",
         "Rappeler au personnel que seul le croupier manœuvre l’appareil.",
     ),
+    "wheel-not-spun": Wording(
+        "Establish from the footage whether the wheel was turned for event {seq}.",
+        "Établir d’après les images si le cylindre a été actionné pour l’événement {seq}.",
+    ),
+    "ball-not-launched": Wording(
+        "Establish from the footage how the result of event {seq} came about.",
+        "Établir d’après les images comment le résultat de l’événement {seq} a été obtenu.",
+    ),
     "spin-before-payments-complete": _remind(
         "to pay every winner before the next spin.",
         "de payer tous les gagnants avant le coup suivant.",
@@ -211,6 +219,10 @@ _WHEEL: Mapping[str, Wording] = {
     "payment-order-violated": _remind(
         "to pay in the order of the text, the column first and the straight-up number last.",
         "de payer dans l’ordre du texte, la colonne d’abord et le numéro plein en dernier.",
+    ),
+    "payment-without-colour": _remind(
+        "to pay the player[ {player}] in his own colour[, {expected}].",
+        "de payer le joueur[ {player}] dans sa couleur[, {expected}].",
     ),
     "payment-wrong-colour": Wording(
         "Have the chips of the player[ {player}] exchanged for his own colour[, {expected}].",
@@ -269,6 +281,10 @@ _TABLE: Mapping[str, Wording] = {
     "table-without-chief": Wording(
         "Have a chef de table assigned before the next coup.",
         "Faire affecter un chef de table avant le coup suivant.",
+    ),
+    "table-without-croupier": Wording(
+        "Establish who served the table at event {seq}.",
+        "Établir qui a tenu la table lors de l’événement {seq}.",
     ),
 }
 

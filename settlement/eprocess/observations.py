@@ -91,11 +91,6 @@ class Observations(Struct):
     payouts: list[Payout] = []
 
 
-def own_player(wager: Wager) -> str:
-    """Return whom the event of a wager names as its player, "" if it names nobody."""
-    return wager.player or ""
-
-
 def encode(observations: Observations) -> bytes:
     """Return what a session gives the ledger as canonical JSON."""
     return msgspec.json.encode(observations, order="sorted")
@@ -113,18 +108,17 @@ VOIDED: tuple[type[Envelope], ...] = (ThrowVoided,)
 class Recorder:
     """Folds the draws of one stream, and notes them. ``luck`` and ``variance`` are sums over the ``draws``.
 
-    ``owner`` says whose a wager is, "" if that is not known. ``look`` is what was seen before the last draw.
+    ``look`` is what was seen before the last draw.
     """
 
-    __slots__ = ("_dice_set", "_owner", "_placed_at", "draws", "look", "luck", "observations", "variance")
+    __slots__ = ("_dice_set", "_placed_at", "draws", "look", "luck", "observations", "variance")
 
-    def __init__(self, owner: Callable[[Wager], str] = own_player) -> None:
+    def __init__(self) -> None:
         self.observations = Observations()
         self.luck = Fraction(0)
         self.variance = Fraction(0)
         self.draws = 0
         self.look: Look | None = None
-        self._owner = owner
         self._dice_set = ""
         self._placed_at: dict[str, datetime] = {}
 
@@ -188,12 +182,11 @@ class Recorder:
         ways = chances.ways(session.ruleset)
         by_player: dict[str, list[Changes]] = {}
         late: dict[str, list[Changes]] = {}
-        owner = self._owner
         for wager_id in table.live:
             wager = table.wagers[wager_id]
             changes = chances.changes(table, session, wager)
             if changes is not None:
-                player = owner(wager)
+                player = wager.player or ""
                 by_player.setdefault(player, []).append(changes)
                 if player and self._is_late(table, wager):
                     late.setdefault(player, []).append(changes)

@@ -73,7 +73,7 @@ class Envelope(Struct, frozen=True, forbid_unknown_fields=True, gc=False, tag_fi
 
     A type says what shared code has to know of it, so that none is named there. ``is_result``: it is a result, which
     ends a coup if it is counted. ``voids_result``: the type of result that it voids, if the ``voids`` of its data names
-    one; None if it voids none. ``assigns_colour``: the ``colour`` of its data is that of its ``player``. ``shows``: the
+    one; None if it voids none. ``shows``: the
     field of its data with the result that the felt shows, if that is not the text of ``Table.result``; ``stays_shown``:
     until the next, for dice lie where they fell; otherwise until new stakes.
 
@@ -84,7 +84,6 @@ class Envelope(Struct, frozen=True, forbid_unknown_fields=True, gc=False, tag_fi
     type: ClassVar[str]
     is_result: ClassVar[bool] = False
     voids_result: ClassVar[EventType | None] = None
-    assigns_colour: ClassVar[bool] = False
     shows: ClassVar[str | None] = None
     stays_shown: ClassVar[bool] = False
     ruleset: ClassVar[str | None] = None

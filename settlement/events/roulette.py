@@ -89,8 +89,6 @@ class ColourAssignedData(Data, frozen=True, gc=False):
 
 
 class ColourAssigned(Envelope, frozen=True, gc=False, tag="colour.assigned"):
-    assigns_colour: ClassVar[bool] = True
-
     data: ColourAssignedData
 
 

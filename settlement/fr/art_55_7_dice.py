@@ -27,10 +27,10 @@ from settlement.events import (
     DiceThrown,
     DiceTouched,
     PlayerLeft,
-    PlayerSeated,
     ShooterRemoved,
     ThrowVoided,
 )
+from settlement.seats import is_laid_by, leave_seat
 from settlement.state import Table, find
 
 CHANGES_DICE = ("chef_de_partie", "chef_de_table", "opening")
@@ -95,18 +95,12 @@ def decline(table: Table, event: DiceDeclined) -> None:
         table.dice.declined = True
 
 
-def seat_player(table: Table, event: PlayerSeated) -> None:
-    """Remember who sits where: the dice pass over an empty seat."""
-    if event.data.seat:
-        table.seat_of[event.data.player] = event.data.seat
-
-
 def free_seat(table: Table, event: PlayerLeft) -> None:
     """Free the seat of a player who leaves. If he is the shooter, his turn is over."""
     dice = table.dice
     if dice.offer and _is_shooter(table, event.data.seat or None, event.data.player):
         dice.left = True
-    table.seat_of.pop(event.data.player, None)
+    leave_seat(table, event)
 
 
 def remove_shooter(table: Table, event: ShooterRemoved) -> None:
@@ -256,6 +250,8 @@ def select_dice(table: Table, event: DiceSelected) -> None:
     dice = table.dice
     chosen = set(data.dice)
     in_service = set(dice.dice)
+    if table.point is not None and dice.selected and not chosen <= set(dice.selected):
+        _find_others_selected(table, event)
     if dice.offer and not _is_shooter(table, data.seat, None):
         expected = dice.shooter or dice.player
         find(table, "dice-selected-by-another", dice.offer, seq, expected=expected, recorded=data.seat)
@@ -343,6 +339,34 @@ def _severity_of_change(decided_by: str) -> str | None:
     return RULES["dice-changed-during-point-series"].exceptional_severity if is_chefs else None
 
 
+def _find_others_selected(table: Table, event: DiceSelected) -> None:
+    """Al. 4, 6: find that other dice than the two of this series were taken out of the box."""
+    seq, dice = event.seq, table.dice
+    if table.voided_by > dice.selected_by and not EXCUSES_CHANGE.isdisjoint(table.voiding_flags):
+        find(
+            table,
+            "dice-replaced-during-point-series-with-cause",
+            table.point_set_by,
+            table.voided_by,
+            seq,
+            point=table.point,
+            cause="broken" if "broken" in table.voiding_flags else "lost",
+            voided_seq=table.voided_by,
+            flags=table.voiding_flags,
+        )
+        return
+    find(
+        table,
+        "dice-changed-during-point-series",
+        dice.selected_by,
+        table.point_set_by,
+        seq,
+        point=table.point,
+        point_seq=table.point_set_by,
+        dice=list(event.data.dice),
+    )
+
+
 def _check_custody(table: Table, event: DiceThrown | ThrowVoided) -> None:
     seq = event.seq
     data = event.data
@@ -401,11 +425,7 @@ def _check_line_wager(table: Table, event: DiceThrown) -> None:
     wagers = table.wagers
     for live in table.live:
         wager = wagers[live]
-        if wager.bet not in ("win", "dont_win"):
-            continue
-        if (seat is not None and wager.seat == seat) or (player is not None and wager.player == player):
-            return
-        if wager.seat is None and wager.player is not None and table.seat_of.get(wager.player, "") == seat:
+        if wager.bet in ("win", "dont_win") and is_laid_by(wager, player, seat):
             return
     find(table, "shooter-without-line-wager", dice.offer, event.seq, shooter=seat or player)
 

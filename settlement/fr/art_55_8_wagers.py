@@ -27,6 +27,7 @@ from settlement.craps import POINT_NUMBERS
 from settlement.events import WagerMoved, WagerPlaced
 from settlement.kinds import Kind
 from settlement.money import EVEN, Odds
+from settlement.seats import may_be_of_one
 from settlement.state import StakeChange, Table, Wager, find, lose, win
 
 OddsTable: TypeAlias = Mapping[int, Odds]
@@ -277,7 +278,7 @@ def accept_odds(table: Table, event: WagerPlaced, wager: Wager) -> bool:
     if fault is not None and _is_unseen(table, fault):
         return accept_number(table, event, wager) if isinstance(event.data.number, int) else True
     if base is not None and fault is None:
-        if not _are_of_one(table, wager, base):
+        if not may_be_of_one(wager, base):
             find(table, "odds-on-anothers-base", base.placed_by, event.seq, wager=wager, base=base.id)
             return False
         number = event.data.number
@@ -375,12 +376,3 @@ def _fault_of_base(wager: Wager, base: Wager | None) -> str | None:
 def _is_unseen(table: Table, fault: str) -> bool:
     """Whether ``fault`` may come of what the table does not see: the base was placed, or its point thrown, unseen."""
     return not table.sees("wagers" if fault == "unknown" else "results") and fault in ("unknown", "no_point")
-
-
-def _are_of_one(table: Table, wager: Wager, base: Wager) -> bool:
-    """Whether two stakes may be of one player: by player, by seat, or by who sits where."""
-    if wager.player is not None and base.player is not None:
-        return wager.player == base.player
-    seat = wager.seat or table.seat_of.get(wager.player or "")
-    seat_of_base = base.seat or table.seat_of.get(base.player or "")
-    return seat is None or seat_of_base is None or seat == seat_of_base

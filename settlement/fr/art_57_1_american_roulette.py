@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from settlement.calls import reopen
+from settlement.catalogue import RULES
 from settlement.events import (
     BallLaunched,
     BallRetrieved,
@@ -39,7 +40,9 @@ from settlement.events import (
 )
 from settlement.layouts import winning_chances
 from settlement.payouts import is_payment
-from settlement.state import ColourValue, Table, Wager, find
+from settlement.seats import leave_seat, take_seat
+from settlement.staff import payer
+from settlement.state import ColourValue, EarlyPayment, Table, Wager, find
 
 COLOURS = 10
 """Al. 2: «Dix boîtes ou compartiments transparents»."""
@@ -87,6 +90,7 @@ def spin_wheel(table: Table, event: WheelSpun) -> None:
             )
     coup.direction = data.direction
     coup.spun_by = seq
+    coup.turned = True
 
 
 def launch_ball(table: Table, event: BallLaunched) -> None:
@@ -117,6 +121,7 @@ def note_launch(table: Table, event: BallLaunched) -> None:
     """Follow the ball: after a chip fell it is launched again, and betting reopens. For both roulettes."""
     coup = table.wheel
     coup.launched_by = event.seq
+    coup.launched = True
     if coup.chip_fell:
         reopen(table)
         if coup.ball_retrieved:
@@ -129,7 +134,7 @@ def void_spin(table: Table, event: SpinVoided) -> None:
     coup = table.wheel
     coup.direction = None
     coup.spun_by = coup.launched_by = coup.chip_fell = 0
-    coup.ball_retrieved = False
+    coup.ball_retrieved = coup.launched = False  # the wheel turns on
     reopen(table)
 
 
@@ -158,6 +163,21 @@ def check_call(table: Table, seq: int, pocket: str) -> None:
         find(table, "no-more-bets-missing", table.wheel.launched_by, seq, recorded=pocket)
 
 
+def check_manoeuvre(table: Table, seq: int, pocket: str) -> None:
+    """Al. 6: find a counted result of a wheel that was not turned for it, or of a ball that was not launched."""
+    coup = table.wheel
+    turned, launched = coup.turned, coup.launched
+    coup.turned = coup.launched = False
+    if (turned and launched) or not table.open_session().wheel:
+        return
+    if not (turned or launched or table.coup_began):
+        return  # the session was opened while the wheel ran for its first coup
+    if not turned:
+        find(table, "wheel-not-spun", coup.spun_before, seq, recorded=pocket)
+    if not launched:
+        find(table, "ball-not-launched", coup.spun_by, seq, recorded=pocket)
+
+
 def check_fallen_chip(table: Table, seq: int, pocket: str) -> None:
     """Find a result of a ball that had to be launched again."""
     if table.open_session().wheel and table.wheel.chip_fell:
@@ -177,6 +197,7 @@ def begin_coup(table: Table, event: BallSettled) -> None:
     coup.pocket = event.data.pocket
     coup.settled_by = event.seq
     coup.announced = coup.silence_found = coup.delay_found = coup.collected = False
+    coup.early = []
     coup.players_paid = []
     coup.ranks_paid = {}
     coup.paid_by = {}
@@ -218,22 +239,13 @@ def check_payment(table: Table, event: PayoutMade, wager: Wager | None, is_first
     """Check how one payout was made. Its amount is judged when the coup ends."""
     seq = event.seq
     session = table.open_session()
-    coup = table.wheel
     if wager is not None and wager.player is not None:
         _check_colour(table, event, wager, wager.player)
     if wager is not None and not is_payment(table, wager, event.data.winnings):
         return
     _check_announced(table, seq)
-    if session.collections and table.swept and not coup.collected:
-        find(
-            table,
-            "payment-before-collection",
-            coup.settled_by,
-            seq,
-            about=wager,
-            losers=len(table.swept),
-            result_seq=coup.settled_by,
-        )
+    if session.collections and table.swept:
+        _note_early_payment(table, event, wager)
     if wager is None:
         return
     paid = event.data.winnings
@@ -242,11 +254,27 @@ def check_payment(table: Table, event: PayoutMade, wager: Wager | None, is_first
             table.moved[wager.id] = None  # what completes it may still come
     elif is_first and "announcements" in session.observes:
         find(table, "payment-not-announced", seq, wager=wager, recorded=paid)
-    payee = wager.player
-    if payee is None and wager.seat is not None:
-        payee = next((player for player, seat in table.seat_of.items() if seat == wager.seat), wager.seat)
+    payee = wager.player or wager.seat
     if payee is not None and is_first:
         _check_order(table, seq, wager, payee)
+
+
+def report_early_payments(table: Table) -> None:
+    """Al. 8: find the payments that were made before a lost stake, which is swept now. Others had been before them."""
+    coup = table.wheel
+    for payment in coup.early:
+        find(
+            table,
+            "payment-before-collection",
+            coup.settled_by,
+            payment.seq,
+            severity=RULES["payment-before-collection"].exceptional_severity,
+            croupier=payment.payer,
+            player=payment.player,
+            lying=payment.lying,
+            result_seq=coup.settled_by,
+        )
+    coup.early = []
 
 
 # Colours, seats, staff: al. 2 to 5
@@ -332,8 +360,7 @@ def seat_player(table: Table, event: PlayerSeated) -> None:
     player = event.data.player
     if player not in table.seated:
         table.seated.append(player)
-    if event.data.seat:
-        table.seat_of[player] = event.data.seat
+    take_seat(table, event)
     if player in table.standing:
         table.standing.remove(player)
     session = table.open_session()
@@ -356,7 +383,7 @@ def free_seat(table: Table, event: PlayerLeft) -> None:
         table.seated.remove(player)
     if player in table.standing:
         table.standing.remove(player)
-    table.seat_of.pop(player, None)
+    leave_seat(table, event)
     for colour, players in list(table.colours.items()):
         players.pop(player, None)
         if not players:
@@ -378,29 +405,28 @@ def check_unseated_player(table: Table, event: WagerPlaced, wager: Wager) -> Non
         find(table, "unseated-player-over-limit", event.seq, wager=wager, expected=limit, recorded=recorded)
 
 
-def check_chief(table: Table, seq: int) -> None:
-    """Al. 4: find, once until one is assigned, a coup that is played without a chef de table."""
-    if "staff" not in table.open_session().observes or table.chief_missed:
-        return
-    if not any(role == "chef_de_table" for _, role in table.staff):
-        table.chief_missed = True
-        find(table, "table-without-chief", seq)
-
-
-def check_staffing(table: Table, seq: int) -> None:
-    """Al. 4: «un chef de table, un croupier et, éventuellement, un employé»."""
+def check_staff(table: Table, seq: int) -> None:
+    """Al. 4: find, each once while it lasts, a coup without a chef de table or a croupier, or with too many staff."""
     if "staff" not in table.open_session().observes:
         return
-    roles = [role for _, role in table.staff]
-    if roles.count("chef_de_table") != 1 or roles.count("croupier") != 1 or roles.count("employe") > 1:
-        find(
-            table,
-            "staffing-invalid",
-            seq,
-            chefs_de_table=roles.count("chef_de_table"),
-            croupiers=roles.count("croupier"),
-            employes=roles.count("employe"),
-        )
+    chiefs, croupiers, employes = _staff(table)
+    if not chiefs and not table.chief_missed:
+        find(table, "table-without-chief", seq)
+    if not croupiers and not table.croupier_missed:
+        find(table, "table-without-croupier", seq)
+    is_exceeded = max(chiefs, croupiers, employes) > 1
+    if is_exceeded and not table.staff_exceeded:
+        _find_staffing(table, seq)
+    table.chief_missed, table.croupier_missed, table.staff_exceeded = not chiefs, not croupiers, is_exceeded
+
+
+def check_opening_staff(table: Table, seq: int) -> None:
+    """Al. 4: «un chef de table, un croupier et, éventuellement, un employé», before the first coup."""
+    if "staff" not in table.open_session().observes:
+        return
+    chiefs, croupiers, employes = _staff(table)
+    if chiefs != 1 or croupiers != 1 or employes > 1:
+        _find_staffing(table, seq)
 
 
 def handle_chips(table: Table, event: ChipsHandled) -> None:
@@ -408,6 +434,35 @@ def handle_chips(table: Table, event: ChipsHandled) -> None:
     is_play = table.wheel.settled_by and not table.closed_by
     if event.data.by == "chef_de_table" and is_play:
         find(table, "chief-handled-chips", event.seq, recorded=event.data.by)
+
+
+def _staff(table: Table) -> tuple[int, int, int]:
+    """Return how many chefs de table, croupiers and employés work at the table."""
+    roles = [role for _, role in table.staff]
+    return roles.count("chef_de_table"), roles.count("croupier"), roles.count("employe")
+
+
+def _find_staffing(table: Table, seq: int) -> None:
+    chiefs, croupiers, employes = _staff(table)
+    find(table, "staffing-invalid", seq, chefs_de_table=chiefs, croupiers=croupiers, employes=employes)
+
+
+def _note_early_payment(table: Table, event: PayoutMade, wager: Wager | None) -> None:
+    """Find a payment before any loser was swept. After the first, it is found if another is swept later."""
+    coup, lying = table.wheel, len(table.swept)
+    if coup.collected:
+        player, paid_by = (wager.player, wager.payer) if wager is not None else (None, None)
+        coup.early.append(EarlyPayment(event.seq, lying, player, paid_by or payer(table, event.actor or None)))
+        return
+    find(
+        table,
+        "payment-before-collection",
+        coup.settled_by,
+        event.seq,
+        about=wager,
+        losers=lying,
+        result_seq=coup.settled_by,
+    )
 
 
 def _check_croupier(table: Table, event: WheelSpun | BallLaunched) -> None:
@@ -461,11 +516,16 @@ def _check_order(table: Table, seq: int, wager: Wager, player: str) -> None:
 
 
 def _check_colour(table: Table, event: PayoutMade, wager: Wager, player: str) -> None:
-    colour = event.data.colour
-    if not colour or player in table.colours.get(colour, {}):
+    colour = event.data.colour or None
+    if player in table.colours.get(colour or "", {}):
+        return
+    if colour is None and (wager.colour is None or not event.data.winnings):
         return
     own = [known for known, players in table.colours.items() if player in players]
-    if own:
+    if own and colour is None:
+        if "colours" in table.open_session().observes:
+            find(table, "payment-without-colour", event.seq, wager=wager, expected=own[0])
+    elif own:
         find(
             table,
             "payment-wrong-colour",

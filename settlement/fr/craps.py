@@ -17,7 +17,6 @@ from settlement.events import (
     DiceThrown,
     DiceTouched,
     PlayerLeft,
-    PlayerSeated,
     PointMarked,
     SessionClosed,
     ShooterRemoved,
@@ -98,7 +97,6 @@ FR_CRAPS = Ruleset(
             DiceSelected: art_55_7.select_dice,
             DiceTouched: art_55_7.touch_dice,
             ShooterRemoved: art_55_7.remove_shooter,
-            PlayerSeated: art_55_7.seat_player,
             PlayerLeft: art_55_7.free_seat,
         }
     ),

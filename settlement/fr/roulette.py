@@ -31,6 +31,7 @@ from settlement.events import (
     SessionClosed,
     SpinVoided,
     StacksRebuilt,
+    StakesCollected,
     WagerPlaced,
     WagerWithdrawn,
     WheelSpun,
@@ -109,10 +110,14 @@ def _settle_at_french_wheel() -> Handler:
 
 def _settle_at_american_wheel() -> Handler:
     settle = _settle_on(LAYOUT_38)
+    pockets = frozenset(LAYOUT_38.wheel)
 
     def settle_and_turn(table: Table, event: BallSettled) -> None:
-        art_57_1.check_fallen_chip(table, event.seq, event.data.pocket)
-        art_57_1.check_chief(table, event.seq)
+        seq, pocket = event.seq, event.data.pocket
+        art_57_1.check_fallen_chip(table, seq, pocket)
+        if pocket in pockets:
+            art_57_1.check_manoeuvre(table, seq, pocket)
+        art_57_1.check_staff(table, seq)
         settle(table, event)
         art_57_1.begin_coup(table, event)
 
@@ -137,6 +142,13 @@ def _pay_in_order(pay: Callable[[Table, PayoutMade], Wager | None]) -> Handler:
         art_57_1.check_payment(table, event, pay(table, event), is_first)
 
     return pay_in_order
+
+
+def _sweep_in_order(table: Table, event: StakesCollected) -> None:
+    lying = len(table.swept)
+    payouts.collect(table, event)
+    if table.wheel.early and len(table.swept) < lying:
+        art_57_1.report_early_payments(table)
 
 
 _CALL = ("art. 57-1 al. 6",)
@@ -199,6 +211,7 @@ FR_AMERICAN_ROULETTE = Ruleset(
             **_roulette(LAYOUT_38),
             WagerPlaced: _place_in_colour(wagers.place_on(art_54.kinds_on(LAYOUT_38))),
             PayoutMade: _pay_in_order(_reading_choice(payouts.pay_on(art_54.kinds_on(LAYOUT_38)))),
+            StakesCollected: _sweep_in_order,
             BallSettled: _settle_at_american_wheel(),
             WheelSpun: art_57_1.spin_wheel,
             BallLaunched: art_57_1.launch_ball,
@@ -212,7 +225,7 @@ FR_AMERICAN_ROULETTE = Ruleset(
         }
     ),
     result=BallSettled,
-    opening=art_57_1.check_staffing,
+    opening=art_57_1.check_opening_staff,
     state_of_play=art_54.state_of_play,
     has_decisions=True,
     layout=LAYOUT_38,

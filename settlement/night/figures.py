@@ -192,7 +192,7 @@ class SessionProjection:
         follows_luck: bool = True,
     ) -> None:
         self.state = State(corrections, readings, held=held, compares=False)
-        self._process = Recorder(self._owner)
+        self._process = Recorder()
         self._duty = DutyClock()
         self._retired: dict[str, bytes] = {}
         self._findings: list[Finding] = []
@@ -386,10 +386,6 @@ class SessionProjection:
             self.state.feed(event)
 
         return intercept
-
-    def _owner(self, wager: Wager) -> str:
-        """Return whose ``wager`` is, "" if that is not known."""
-        return wager.player or ""
 
     def _draw(self, event: Event) -> None:
         if self._process.feed(self.state, event) is None:

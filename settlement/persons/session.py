@@ -1,8 +1,7 @@
 """The money of the players of one session: a projection of its stream, which is read once.
 
 It is the projection of the session's figures, and notes on the way who bought chips, who staked and who won. Whose a
-stake is: the player whom the event names, else who sits there (``player.seated``), else the one player of its colour
-(``assigns_colour``), else the owner of the stake it was left up from, else nobody known.
+stake is, its wager says: see ``seats``.
 """
 
 from __future__ import annotations
@@ -17,16 +16,12 @@ from msgspec.structs import replace
 from settlement.corrections import Change
 from settlement.eprocess.observations import Observations, Payout
 from settlement.events import (
-    TYPES,
     BuyInRecorded,
     DisputeOpened,
     DisputeSettled,
     Envelope,
     Event,
     GoodwillPaid,
-    PayoutMade,
-    PlayerLeft,
-    PlayerSeated,
     SessionOpened,
     TipGiven,
     WagerPlaced,
@@ -37,6 +32,7 @@ from settlement.night.figures import SessionProjection
 from settlement.persons.exchanges import NOBODY, Exchange, of_buy_in, of_cash_stake
 from settlement.persons.opposing import Coups
 from settlement.persons.stream_money import Play, Rack, StreamMoney
+from settlement.seats import owner_of
 from settlement.state import Wager
 
 FOLLOWS_CHIPS = frozenset({"wagers", "results", "payouts", "bank"})
@@ -61,9 +57,6 @@ class PersonsProjection(SessionProjection):
     ) -> None:
         super().__init__(corrections, readings=readings, held=held, follows_luck=follows_luck)
         self._exchanges: list[Exchange] = []
-        self._owners: dict[str, str] = {}  # by wager: also of those whose events name no player
-        self._at_seat: dict[str, str] = {}
-        self._of_colour: dict[str, list[str]] = {}
         self._tips: Counter[str] = Counter()
         self._given_to: dict[str, str] = {}  # goodwill and disputes, by the name of their line
         self._disputed_by: dict[int, str] = {}
@@ -74,18 +67,14 @@ class PersonsProjection(SessionProjection):
 
     def _noters(self, *, follows_luck: bool) -> list[Mapping[type[Envelope], Callable[[Any], None]]]:
         own: dict[type[Envelope], Callable[[Any], None]] = {
-            SessionOpened: self._know_seats,
-            PlayerSeated: self._seat,
-            PlayerLeft: self._leave,
+            SessionOpened: self._name_table,
             BuyInRecorded: self._exchange,
             WagerPlaced: self._stake,
-            PayoutMade: self._pay,
             TipGiven: self._tip,
             GoodwillPaid: self._give,
             DisputeOpened: self._dispute,
             DisputeSettled: self._settle,
         }
-        own |= {kind: self._assign_colour for kind in TYPES.values() if kind.assigns_colour}
         return [own, *super()._noters(follows_luck=follows_luck)]
 
     def feed(self, page: Sequence[Event]) -> None:
@@ -168,14 +157,7 @@ class PersonsProjection(SessionProjection):
     def _player_of(self, line: WagerLine, wager: Wager | None) -> str:
         if wager is None:
             return self._given_to.get(line.wager, NOBODY)
-        return self._owner(wager)
-
-    def _owner(self, wager: Wager) -> str:
-        """Return whose stake ``wager`` is; remember it for the stakes that are left up from it."""
-        player = wager.player or self._owners.get(wager.id) or self._owners.get(wager.left_up_from or "")
-        if player and wager.id not in self._owners:
-            self._owners[wager.id] = player
-        return player or NOBODY
+        return wager.player or NOBODY
 
     # What the draws do to each player
 
@@ -195,46 +177,20 @@ class PersonsProjection(SessionProjection):
 
     # Notes: of each event as it is after its corrections, in order
 
-    def _know_seats(self, event: SessionOpened) -> None:
+    def _name_table(self, event: SessionOpened) -> None:
         if event.seq == 1:
             self._table = event.data.table
-
-    def _seat(self, event: PlayerSeated) -> None:
-        if event.data.seat:
-            self._at_seat[event.data.seat] = event.data.player
-
-    def _leave(self, event: PlayerLeft) -> None:
-        player = event.data.player
-        self._at_seat = {seat: seated for seat, seated in self._at_seat.items() if seated != player}
-        self._of_colour = {
-            colour: [each for each in players if each != player] for colour, players in self._of_colour.items()
-        }
-
-    def _assign_colour(self, event: Any) -> None:
-        players = self._of_colour.setdefault(event.data.colour, [])
-        if event.data.player not in players:
-            players.append(event.data.player)
 
     def _exchange(self, event: BuyInRecorded) -> None:
         self._exchanges.append(of_buy_in(event, self._table))
 
     def _stake(self, event: WagerPlaced) -> None:
         data = event.data
-        player = data.player or NOBODY
-        if not player and data.wager not in self._owners:
-            of_colour = self._of_colour.get(data.colour or "", [])
-            player = self._at_seat.get(data.seat or "", of_colour[0] if len(of_colour) == 1 else NOBODY)
-        if player:  # known from now on, and not only from the first draw: see ``_pay``
-            self._owners.setdefault(data.wager, player)
         if data.medium not in CHIPS:
             self._only_chips = False
             if data.medium == "cash" and not data.left_up_from:
-                self._exchanges.append(of_cash_stake(event, self._table, player))
-
-    def _pay(self, event: PayoutMade) -> None:
-        left_up, source = event.data.continues_as, self._owners.get(event.data.wager)
-        if left_up and source:
-            self._owners[left_up] = source
+                player = owner_of(self.state.table, data)  # the wager is not there yet: events are noted before
+                self._exchanges.append(of_cash_stake(event, self._table, player or NOBODY))
 
     def _tip(self, event: TipGiven) -> None:
         self._tips[event.data.player or NOBODY] += event.data.amount

@@ -55,6 +55,7 @@ RAISED_BY_THE_ENGINE = """
     wager-with-unassigned-colour                   M  colours
     stake-not-multiple-of-colour-value             M  colours
     table-without-chief                            M  staff
+    table-without-croupier                         M  staff
     withdrawal-after-no-more-bets                  M  calls
     withdrawal-of-decided-wager                    C  -
     wager-left-open                                C  -
@@ -130,6 +131,8 @@ RAISED_BY_THE_ENGINE = """
     invalid-pocket                                 C  -
     wheel-direction-repeated                       M  wheel
     ball-same-direction-as-wheel                   M  wheel
+    wheel-not-spun                                 M  wheel
+    ball-not-launched                              M  wheel
     result-after-fallen-chip                       C  wheel
     no-more-bets-missing                           M  calls
     stacks-not-rebuilt                             m  handling
@@ -141,6 +144,7 @@ RAISED_BY_THE_ENGINE = """
     payment-not-as-announced                       M  -
     payment-order-violated                         M  -
     payment-wrong-colour                           M  -
+    payment-without-colour                         m  colours
     seat-limit-exceeded                            M  seating
     colour-limit-exceeded                          m  colours
     colour-shared                                  C  -
@@ -200,6 +204,7 @@ EXCEPTIONS = {
     "accounting-variance": "critical",
     "params-differ-from-register": "critical",
     "goodwill-paid": "major",
+    "payment-before-collection": "minor",
 }
 
 # Rules that do not hold in every ruleset, by the first letters of the rulesets: f fr-craps, q qc-craps, r fr-roulette,
@@ -440,11 +445,11 @@ def test_an_overpaid_right_bet_reads_with_its_arithmetic() -> None:
 def test_dice_changed_during_a_point_series_reads_in_both_languages() -> None:
     facts = {"point": 6, "point_seq": 12, "by": "chef_de_table", "dice": ["B1", "B2"]}
     assert message("dice-changed-during-point-series", facts, "en", "EUR") == (
-        "New dice (B1, B2) were brought in while the point 6, set at event 12, was being played; "
+        "Other dice (B1, B2) came into play while the point 6, set at event 12, was being played; "
         "the change was decided by the chef de table."
     )
     assert plain(message("dice-changed-during-point-series", facts, "fr", "EUR")) == (
-        "De nouveaux dés (B1, B2) ont été introduits alors que le point 6, établi à l’événement 12, était en jeu ; "
+        "D’autres dés (B1, B2) sont entrés en jeu alors que le point 6, établi à l’événement 12, était en jeu ; "
         "le changement a été décidé par le chef de table."
     )
 

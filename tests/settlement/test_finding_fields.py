@@ -282,3 +282,26 @@ def test_a_stake_near_the_call_says_what_was_done_in_words() -> None:
     assert message("wager-near-call", facts, "fr", "EUR").startswith("La mise b a été déposée 400 ms après le")
     facts |= {"event_type": "wager.withdrawn"}
     assert message("wager-near-call", facts, "en", "EUR").startswith("Wager b was taken back 400 ms after")
+
+
+def test_whoever_moves_takes_his_stakes_along_and_whoever_sits_down_later_inherits_none() -> None:
+    answer = adjudicate(
+        [
+            opener("s", "fr-roulette", observes=["seating"]),
+            event("s", 2, "player.seated", player="P1", seat="S1"),
+            event("s", 3, "wager.placed", wager="a", bet="rouge", stake=100, seat="S1"),
+            event("s", 4, "wager.placed", wager="b", bet="rouge", stake=100, seat="S2"),
+            event("s", 5, "player.seated", player="P2", seat="S1"),
+            event("s", 6, "player.seated", player="P3", seat="S2"),
+            event("s", 7, "wager.placed", wager="c", bet="rouge", stake=100, seat="S1"),
+            event("s", 8, "wager.placed", wager="d", bet="rouge", stake=100, seat="S1", player="P4"),
+            event("s", 9, "ball.settled", pocket="1"),
+            event("s", 10, "payout.made", wager="a", winnings=200, stake_returned=100),
+            event("s", 11, "payout.made", wager="b", winnings=200, stake_returned=100),
+            event("s", 12, "payout.made", wager="c", winnings=100, stake_returned=0, continues_as="e"),
+            event("s", 13, "payout.made", wager="d", winnings=100, stake_returned=100),
+        ]
+    ).as_dict()
+    owners = {name: wager["player"] for name, wager in answer["wagers"].items()}
+    assert owners == {"a": "P1", "b": None, "c": "P2", "d": "P4", "e": "P2"}
+    assert [(found["wager"], found["player"]) for found in answer["findings"]] == [("a", "P1"), ("b", None)]

@@ -282,6 +282,52 @@ TAPES = {
         throw 1-1 seat=S1
         dice s t u v w x by=chef_de_table cause=lost      ! dice-changed-during-point-series
     """,
+    "al. 4, 6: the two dice stay the two dice in mid-series": """
+        fr-craps custody
+        dice a b c d e f by=opening
+        offer S1
+        place w1 win 1000 seat=S1
+        select S1 a b / c d e f
+        select S1 c d / a b e f               ? dice-changed-during-point-series
+        throw 5-3 seat=S1
+        select S1 d c / a b e f               ? dice-changed-during-point-series
+        select S1 a c / b d e f               ! dice-changed-during-point-series
+        select S1 a / b c d e f               ! dice-selection-not-two
+        throw 4-4 seat=S1
+        pay w1 1000+1000
+        select S1 e f / a b c d
+    """,
+    "al. 5: for a die broken or lost in the throw just voided another of the box": """
+        fr-craps custody
+        dice a b c d e f by=opening
+        offer S1
+        place w1 win 1000 seat=S1
+        select S1 a b / c d e f
+        throw 5-3 seat=S1
+        void off_table seat=S1
+        select S1 a c / b d e f               ! dice-replaced-during-point-series-with-cause
+        void slid seat=S1
+        select S1 a d / b c e f               ! dice-changed-during-point-series
+        dice g h i j k l by=chef_de_table     ! dice-changed-during-point-series
+        select S1 g h / i j k l
+    """,
+    "al. 7: a line stake is whose seat it was laid from then": """
+        fr-craps custody seating seats=S1,S2,S3
+        sit P1 seat=S1
+        place w1 win 1000 seat=S1
+        leave P1
+        sit P1 seat=S2
+        sit P2 seat=S1
+        offer player=P2
+        throw 5-6                             ! shooter-without-line-wager
+        pay w1 1000+1000
+        place w2 win 1000 seat=S2
+        leave P1
+        sit P1 seat=S3
+        decline player=P2
+        offer player=P1
+        throw 5-6                             ? shooter-without-line-wager
+    """,
     "without custody the dice are not observed": """
         fr-craps
         throw 5-3

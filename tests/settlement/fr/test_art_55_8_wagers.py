@@ -113,10 +113,32 @@ TAPES = {
         place o2 win_odds 1000 base=w1 seat=S2          => o2:void ! odds-on-anothers-base:o2
         place o3 win_odds 1000 base=w2 player=Bruno     => o3:open ? odds-on-anothers-base
         place o4 win_odds 1000 base=w2 player=Anna      => o4:void ! odds-on-anothers-base:o4
-        place o5 win_odds 1000 base=w2 player=Chloe     => o5:open ? odds-on-anothers-base
+        place o5 win_odds 1000 base=w2 player=Chloe     => o5:void ! odds-on-anothers-base:o5
         place o6 win_odds 1000 base=w1                  => o6:open ? odds-on-anothers-base
         pay o2 0+1000
         pay o4 0+1000
+        pay o5 0+1000
+    """,
+    "C: a base is of whoever sat in its seat when it was laid, wherever he sits now": """
+        fr-craps seating
+        sit Anna seat=S1
+        place w1 win 1000 seat=S1
+        throw 4-4
+        leave Anna
+        sit Anna seat=S3
+        sit Bruno seat=S1
+        place o1 win_odds 1000 base=w1 player=Anna      => o1:open ? odds-on-anothers-base
+        place o2 win_odds 1000 base=w1 seat=S3          => o2:open ? odds-on-anothers-base
+        place o3 win_odds 1000 base=w1 seat=S1          => o3:void ! odds-on-anothers-base:o3
+        place o4 win_odds 1000 base=w1 player=Bruno     => o4:void ! odds-on-anothers-base:o4
+    """,
+    "C: where nobody was known to sit there, a base may be of anybody who does not sit elsewhere": """
+        fr-craps
+        place w1 win 1000 seat=S1
+        throw 4-4
+        place o1 win_odds 1000 base=w1 player=Anna      => o1:open ? odds-on-anothers-base
+        place o2 win_odds 1000 base=w1 seat=S1          => o2:open ? odds-on-anothers-base
+        place o3 win_odds 1000 base=w1 seat=S3          => o3:void ! odds-on-anothers-base:o3
     """,
     "C: odds play the number of their base": """
         fr-craps

@@ -68,6 +68,52 @@ TAPES = {
         spin counterclockwise
         launch clockwise
     """,
+    "al. 6: the wheel is turned and the ball launched, each time": """
+        fr-american-roulette wheel
+        spin clockwise
+        launch counterclockwise
+        land 1
+        launch clockwise
+        land 2                                        ! wheel-not-spun:-
+        spin counterclockwise
+        land 3                                        ! ball-not-launched:-
+        land 4                                        ! wheel-not-spun ball-not-launched
+    """,
+    "al. 6: a session may open while the wheel runs for its first coup": """
+        fr-american-roulette wheel
+        land 1                                        ? wheel-not-spun ball-not-launched
+        land 2                                        ! wheel-not-spun ball-not-launched
+    """,
+    "al. 6: a first coup of which the wheel was seen is judged": """
+        fr-american-roulette wheel
+        launch clockwise
+        land 1                                        ! wheel-not-spun
+    """,
+    "al. 6: after a void spin the wheel turns on, and the ball is launched again": """
+        fr-american-roulette wheel
+        spin clockwise
+        launch counterclockwise
+        spoil ball_left_wheel
+        launch counterclockwise
+        land 1                                        ? wheel-not-spun
+        spin counterclockwise
+        launch clockwise
+        spoil ball_left_wheel
+        land 2                                        ! ball-not-launched
+    """,
+    "al. 6: a pocket that does not exist is no result, and takes no turn of the wheel away": """
+        fr-american-roulette wheel
+        spin clockwise
+        launch counterclockwise
+        land 37                                       ! invalid-pocket
+        land 17                                       ? wheel-not-spun ball-not-launched
+    """,
+    "al. 6: without the family nobody asks for the wheel": """
+        fr-american-roulette
+        land 1
+        spin clockwise
+        land 2                                        ? wheel-not-spun ball-not-launched
+    """,
     "al. 6: a chip fell: the same coup, launched again": """
         fr-american-roulette wheel calls
         spin clockwise
@@ -163,6 +209,35 @@ TAPES = {
         pay w1 100+100                                ! payment-before-collection:-
         sweep w2
         land 2                                        ! losing-wager-not-collected:w3
+    """,
+    "al. 8: a loser that is swept after a payment, when others had been swept before": """
+        fr-american-roulette collections
+        place w1 rouge 100 player=Anna
+        place w2 noir 100
+        place w3 pair 100
+        place w4 manque 100 player=Bruno
+        place w5 passe 100
+        land 1
+        sweep w2
+        pay w1 100+100                                ! payment-before-collection:-
+        pay w4 100+100                                ! payment-before-collection:-
+        sweep w3 w5
+        place w6 rouge 100
+        place w7 noir 100
+        land 3
+        sweep w7
+        pay w6 100+100                                ? payment-before-collection
+    """,
+    "al. 8: a loser that nobody sweeps is another matter": """
+        fr-american-roulette collections
+        place w1 rouge 100
+        place w2 noir 100
+        place w3 pair 100
+        land 1
+        sweep w2
+        pay w1 100+100                                ? payment-before-collection
+        land 2                                        ! losing-wager-not-collected:w3
+        sweep w3
     """,
     "al. 8: player by player": """
         fr-american-roulette
@@ -263,8 +338,10 @@ TAPES = {
         fr-american-roulette wheel
         place w1 rouge 100
         spin clockwise
+        launch counterclockwise
         land 1
         spin counterclockwise                         ! spin-before-payments-complete:-
+        launch clockwise
         pay w1 100+100
         land 2
         spin clockwise
@@ -308,10 +385,10 @@ TAPES = {
         colour Driss pink 100
     """,
     "al. 4, al. 5: the staff, and the chef de table who touches no chips": """
-        fr-american-roulette staff staff=chef_de_table,croupier,croupier    ! staffing-invalid
+        fr-american-roulette staff staff=chef_de_table,croupier,croupier    ? staffing-invalid
         handle croupier
         handle chef_de_table                          ? chief-handled-chips
-        land 1
+        land 1                                        ! staffing-invalid
         handle chef_de_table                          ! chief-handled-chips
         colour Anna blue 100 from=croupier            ! marker-not-from-chief
         close
@@ -326,11 +403,70 @@ TAPES = {
         land 1                                        ! table-without-chief
         land 1                                        ? table-without-chief
         assign p8 croupier
-        land 1                                        ? table-without-chief
+        land 1                                        ! staffing-invalid ? table-without-chief
         assign p8 chef_de_table
         land 1
         relieve p8 chef_de_table
         land 1                                        ! table-without-chief
+    """,
+    "al. 4: a coup without a croupier, reported once until there is one": """
+        fr-american-roulette staff staff=chef_de_table,croupier
+        land 1
+        relieve p1 croupier
+        land 1                                        ! table-without-croupier ? staffing-invalid
+        land 1                                        ? table-without-croupier
+        assign p8 croupier
+        land 1
+        relieve p8 croupier
+        land 1                                        ! table-without-croupier
+    """,
+    "al. 4: one croupier and at most one employé, throughout": """
+        fr-american-roulette staff staff=chef_de_table,croupier
+        assign p8 croupier
+        relieve p1 croupier
+        land 1                                        ? staffing-invalid
+        assign p9 croupier
+        land 1                                        ! staffing-invalid
+        land 1                                        ? staffing-invalid
+        relieve p8 croupier
+        land 1
+        assign p6 employe
+        assign p7 employe
+        land 1                                        ! staffing-invalid
+    """,
+    "al. 4: staff that is named after the opening and before the first coup": """
+        fr-american-roulette staff                    ? staffing-invalid
+        assign p0 chef_de_table
+        assign p1 croupier
+        land 1                                        ? table-without-croupier table-without-chief staffing-invalid
+    """,
+    "al. 9: a stake in colour chips is paid in them": """
+        fr-american-roulette colours
+        colour Anna blue 100
+        place w1 rouge 100 player=Anna colour=blue
+        place w2 impair 100 player=Anna colour=blue
+        place w3 manque 100 player=Anna
+        land 1
+        pay w2 100+100                                ! payment-without-colour:w2
+        pay w1 100+100 colour=blue
+        pay w3 100+100                                ? payment-without-colour    # laid in other chips
+        place w4 noir 100 player=Anna colour=blue
+        take w4
+        pay w4 0+100                                  ? payment-without-colour    # no payment
+    """,
+    "al. 9: whoever moves takes his stakes along, and whoever sits down later inherits none": """
+        fr-american-roulette seating
+        sit Anna seat=S1
+        place w1 plein 100 numbers=3 seat=S1
+        leave Anna
+        sit Anna seat=S2
+        sit Bruno seat=S1
+        place w2 colonne 100 which=3 player=Bruno
+        place w3 colonne 100 which=3 seat=S2
+        land 3
+        pay w2 200+100
+        pay w1 3500+100                               ? payments-interleaved payment-order-violated
+        pay w3 200+100                                ! payment-order-violated
     """,
     "al. 3: who stakes from behind a full table is one too many, once": """
         fr-american-roulette seating seats_at_most=2
