@@ -1,10 +1,10 @@
-"""The law, sentence by sentence: what of it is checked, read, defined, or beyond what a table can report.
+"""The law, obligation by obligation: what of it is checked, read, defined, or beyond what a table can report.
 
 ``coverage`` is the list that ``settlement.coverage`` gives; the articles are the modules beside this one, a line a
-sentence. Section 11 of the contract: the spans tile each of the texts, headings included, so that no sentence is
-passed over in silence.
+clause. The spans tile each of the texts, headings included, so that no word is passed over in silence. *Checked* is
+said of an obligation, one for each verb that somebody has to obey; the tests break each checked one alone, in a tape.
 
-A rule answers for the sentences that name it. A rule that no sentence names answers for every sentence that its
+A rule answers for the clauses that name it. A rule that no clause names answers for every obligation that its
 provisions quote, which is less exact and never wrong; one whose clause is not among the texts, or that rests on the
 event contract alone, is in ``rules_without_sentence`` with its reason.
 """
@@ -44,9 +44,10 @@ class UnknownRuleset(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """One sentence under one ruleset. ``start`` and ``end`` are code points of the text; ``families`` are needed.
+    """One clause under one ruleset. ``start`` and ``end`` are code points of the text; ``families`` are needed.
 
-    ``says`` is for pages alone: what the sentence is, where it holds for bets and defines none.
+    ``obligation`` is what it obliges somebody to, in its own words, None if it obliges nobody. ``says`` is for pages
+    alone: what the clause is, where it holds for bets and defines none.
     """
 
     text: str
@@ -59,12 +60,14 @@ class Covered:
     bets: tuple[str, ...]
     why: Wording | None
     says: Wording | None = None
+    obligation: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         return {
             "text": self.text,
             "start": self.start,
             "end": self.end,
+            "obligation": self.obligation,
             "kinds": list(self.kinds),
             "rules": list(self.rules),
             "families": list(self.families),
@@ -75,12 +78,13 @@ class Covered:
 
 
 def coverage(ruleset: str) -> list[dict[str, Any]]:
-    """Return every sentence of the texts, in order, as ``ruleset`` reads it.
+    """Return every clause of the texts, in order, as ``ruleset`` reads it.
 
-    Each is ``{"text", "start", "end", "kinds", "rules", "families", "readings", "bets", "why"}``: the id of the text;
-    the span, in code points, blanks up to the next sentence included; one or more of ``KINDS``; names that exist; the
-    families of events that those rules need; and by language what a table would have to report for it to be checked,
-    None where nothing is missing. A text that governs another game is listed too: ``why`` says which ruleset reads it.
+    Each is ``{"text", "start", "end", "obligation", "kinds", "rules", "families", "readings", "bets", "why"}``: the id
+    of the text; the span, in code points, blanks up to the next clause included; what the clause obliges somebody to,
+    in its own words, None if it obliges nobody; one or more of ``KINDS``; names that exist; the families of events that
+    those rules need; and by language what a table would have to report for it to be checked, None where nothing is
+    missing. A text that governs another game is listed too: ``why`` says which ruleset reads it.
     Raises ``UnknownRuleset``.
     """
     return [each.as_dict() for each in covered(ruleset)]
@@ -127,29 +131,32 @@ def _under(article: Article, ruleset: str) -> tuple[Covered, ...]:
 
 @cache
 def _governed(article: Article, ruleset: str) -> tuple[Covered, ...]:
-    """Return the sentences of a text that governs ``ruleset``."""
+    """Return the clauses of a text that governs ``ruleset``."""
     return tuple(
         _entry(
             article,
             span,
             ruleset,
-            rules=[rule for rule in dict.fromkeys(sentence.rules) if _cites(RULES[rule], ruleset, article)]
+            obligation=clause.obligation,
+            rules=[rule for rule in dict.fromkeys(clause.rules) if _cites(RULES[rule], ruleset, article)]
             + [
-                rule.name for rule in _unnamed_rules(article, ruleset) if _quotes(article, _labels(rule, ruleset), span)
+                rule.name
+                for rule in _unnamed_rules(article, ruleset)
+                if clause.obligation and _quotes(article, _labels(rule, ruleset), span)
             ],
-            readings=[each for each in dict.fromkeys(sentence.readings) if ruleset in READINGS[each].rulesets]
+            readings=[each for each in dict.fromkeys(clause.readings) if ruleset in READINGS[each].rulesets]
             + [each.name for each in _unnamed_readings(article, ruleset) if _quotes(article, each.leaves_open, span)],
-            bets=[bet for bet in sentence.bets if bet in RULESETS[ruleset].kinds],
-            why=sentence.why,
-            says=sentence.says,
+            bets=[bet for bet in clause.bets if bet in RULESETS[ruleset].kinds],
+            why=clause.why,
+            says=clause.says,
         )
-        for sentence, *span in article.spans()
+        for clause, *span in article.spans()
     )
 
 
 @cache
 def _by_analogy(article: Article, ruleset: str) -> tuple[Covered, ...]:
-    """Return the sentences of a text of another game: of its rules those that ``ruleset`` cites all the same."""
+    """Return the clauses of a text of another game: of its rules those that ``ruleset`` cites all the same."""
     answered = {
         reading
         for other in articles()
@@ -159,12 +166,12 @@ def _by_analogy(article: Article, ruleset: str) -> tuple[Covered, ...]:
     }
     of_another_game = _of_another_game(article)
     entries = []
-    for sentence, *span in article.spans():
+    for clause, *span in article.spans():
         rules = [
             rule.name
             for rule in RULES.values()
             if ruleset in rule.rulesets
-            and (rule.name in sentence.rules or rule.name not in article.rules)
+            and (rule.name in clause.rules or (clause.obligation and rule.name not in article.rules))
             and _quotes(article, _labels(rule, ruleset), span)
         ]
         readings = [
@@ -172,11 +179,14 @@ def _by_analogy(article: Article, ruleset: str) -> tuple[Covered, ...]:
             for each in READINGS.values()
             if ruleset in each.rulesets
             and each.name not in answered
-            and (each.name in sentence.readings or each.name not in article.readings)
+            and (each.name in clause.readings or each.name not in article.readings)
             and _quotes(article, each.leaves_open, span)
         ]
         why = None if rules or readings else of_another_game
-        entries.append(_entry(article, span, ruleset, rules=rules, readings=readings, bets=[], why=why))
+        obligation = clause.obligation
+        entries.append(
+            _entry(article, span, ruleset, obligation=obligation, rules=rules, readings=readings, bets=[], why=why)
+        )
     return tuple(entries)
 
 
@@ -185,6 +195,7 @@ def _entry(
     span: Sequence[int],
     ruleset: str,
     *,
+    obligation: str,
     rules: list[str],
     readings: list[str],
     bets: list[str],
@@ -203,6 +214,7 @@ def _entry(
         bets=tuple(bets),
         why=why,
         says=says,
+        obligation=obligation or None,
     )
 
 
@@ -219,7 +231,7 @@ def _of_another_game(article: Article) -> Wording:
     )
 
 
-# What no sentence names goes by its citations
+# What no clause names goes by its citations
 
 
 def _cites(rule: Rule, ruleset: str, article: Article) -> bool:

@@ -1,4 +1,4 @@
-"""Art. 54, sentence by sentence: the combinations of roulette."""
+"""Art. 54, obligation by obligation: the combinations of roulette."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from settlement.law_coverage.sentence import (
     PRICED,
     WHICH_TABLES,
     Article,
-    Sentence,
+    Clause,
 )
 from settlement.layouts import MULTIPLE_CHANCES, SIMPLE_CHANCES
 
@@ -21,33 +21,55 @@ _PRICE = tuple(dict.fromkeys((*DECIDED, *PRICED)))  # one line of the article sa
 _ON_THE_LAYOUT = ("combination-not-permitted", *_PRICE)
 _TIMES = ("times_the_stake", "payout_unit")
 
+_OTHER_HALF = Wording(
+    "That the other half goes to the cash desk of the table: a table would have to report the amount it takes in with "
+    "each half. Today only the count of the night shows it.",
+    "Le versement de l’autre moitié à la caisse de la table : la table devrait transmettre le montant qu’elle encaisse "
+    "avec chaque moitié. Seule la comptée de la nuit le montre aujourd’hui.",
+)
+
+
+def _multiple(opening: str, *bets: str, readings: tuple[str, ...] = ()) -> Clause:
+    """Return the line of a multiple chance: its numbers, and what it pays."""
+    return Clause(opening, "rapporte", _ON_THE_LAYOUT, (*_TIMES, *readings), bets)
+
+
+def _simple(opening: str, *bets: str, rules: tuple[str, ...] = ()) -> Clause:
+    """Return the line of two simple chances."""
+    return Clause(opening, "1 fois la mise", (*rules, *_PRICE), ("times_the_stake",), bets)
+
+
 ART_54 = Article(
     law.ART_54,
     governs=("fr-roulette", "fr-american-roulette"),
-    sentences=(
-        Sentence("# Article 54", bets=ALL, says=NUMBER_OF_THE_TEXT),
-        Sentence("Combinaisons autorisées", bets=ALL, says=WHICH_TABLES),
-        Sentence("Les joueurs ne peuvent", ("wager-not-permitted",), ("late_stake_by_analogy",), ALL),
-        Sentence("A - Chances multiples.", bets=MULTIPLE_CHANCES),
-        Sentence("Mise sur un numéro plein", _ON_THE_LAYOUT, _TIMES, ("plein",)),
-        Sentence("Mise à cheval sur deux numéros", _ON_THE_LAYOUT, _TIMES, ("cheval",)),
-        Sentence("Mise sur une transversale", _ON_THE_LAYOUT, _TIMES, ("transversale",)),
-        Sentence("Mise sur un carré", _ON_THE_LAYOUT, _TIMES, ("carre",)),
-        Sentence("Mise sur un sixain", _ON_THE_LAYOUT, _TIMES, ("sixain",)),
-        Sentence("Mise sur une douzaine ou une colonne", _ON_THE_LAYOUT, _TIMES, ("douzaine", "colonne")),
-        Sentence(
-            "Mise à cheval sur deux douzaines",
-            _ON_THE_LAYOUT,
-            (*_TIMES, "two_dozens_or_columns"),
-            ("deux_douzaines", "deux_colonnes"),
+    clauses=(
+        Clause("# Article 54", bets=ALL, says=NUMBER_OF_THE_TEXT),
+        Clause("Combinaisons autorisées", bets=ALL, says=WHICH_TABLES),
+        Clause("Les joueurs ne peuvent", "faire usage", ("wager-not-permitted",), ("late_stake_by_analogy",), ALL),
+        Clause("A - Chances multiples.", bets=MULTIPLE_CHANCES),
+        _multiple("Mise sur un numéro plein", "plein"),
+        _multiple("Mise à cheval sur deux numéros", "cheval"),
+        _multiple("Mise sur une transversale", "transversale"),
+        _multiple("Mise sur un carré", "carre"),
+        _multiple("Mise sur un sixain", "sixain"),
+        _multiple("Mise sur une douzaine ou une colonne", "douzaine", "colonne"),
+        _multiple(
+            "Mise à cheval sur deux douzaines", "deux_douzaines", "deux_colonnes", readings=("two_dozens_or_columns",)
         ),
-        Sentence("B. - Chances simples.", bets=SIMPLE),
-        Sentence("Mise sur pair ou impair", _PRICE, ("times_the_stake",), ("pair", "impair")),
-        Sentence("Mise sur manque", ("invalid-pocket", *_PRICE), ("times_the_stake",), ("manque", "passe")),
-        Sentence("Mise sur rouge", _PRICE, ("times_the_stake",), ("rouge", "noir")),
-        Sentence("Dans les deux cas le joueur conserve sa mise.", ("stake-not-returned",), ("times_the_stake",), ALL),
-        Sentence(
+        Clause("B. - Chances simples.", bets=SIMPLE),
+        _simple("Mise sur pair ou impair", "pair", "impair"),
+        _simple("Mise sur manque", "manque", "passe", rules=("invalid-pocket",)),
+        _simple("Mise sur rouge", "rouge", "noir"),
+        Clause(
+            "Dans les deux cas le joueur conserve sa mise.",
+            "conserve",
+            ("stake-not-returned",),
+            ("times_the_stake",),
+            ALL,
+        ),
+        Clause(
             "Dans le cas où le numéro sortant est le zéro",
+            "s'offrent",
             (
                 "invalid-pocket",
                 "zero-option-on-multiple-chance",
@@ -58,43 +80,51 @@ ART_54 = Article(
             ("zero_rule", "missing_zero_decision"),
             SIMPLE,
         ),
-        Sentence(
+        Clause(
             "1° Retirer la moitié de sa mise",
+            "Retirer",
             ("half-refund-mismatch", "zero-decision-missing", "payout-missing", "indivisible-stake"),
             ("halves_of_odd_amounts", "missing_zero_decision", "payout_unit"),
             SIMPLE,
-            Wording(
-                "That the other half goes to the cash desk of the table: a table would have to report the amount it "
-                "takes in with each half. Today only the count of the night shows it.",
-                "Le versement de l’autre moitié à la caisse de la table : la table devrait transmettre le montant "
-                "qu’elle encaisse avec chaque moitié. Seule la comptée de la nuit le montre aujourd’hui.",
-            ),
         ),
-        Sentence(
+        Clause("l'autre moitié étant versée", "versée", bets=SIMPLE, why=_OTHER_HALF),
+        Clause(
             '2° Laisser la totalité de la mise "en prison".',
+            "Laisser",
             ("imprisoned-stake-withdrawn", "zero-decision-missing", "winning-wager-collected"),
             ("release_value", "missing_zero_decision"),
             SIMPLE,
         ),
-        Sentence(
+        Clause(
             "Lorsque le joueur a adopté cette solution",
+            "reprennent",
             ("imprisoned-stake-paid-winnings", "imprisoned-value-not-halved", "winning-wager-collected"),
             ("release_value", "fresh_stake_beside_a_prisoner"),
             SIMPLE,
         ),
-        Sentence(
+        Clause(
             "Les autres sont définitivement perdues.",
+            "perdues",
             ("losing-wager-paid", "losing-wager-not-collected", "withdrawal-of-decided-wager"),
             bets=SIMPLE,
         ),
-        Sentence(
+        Clause(
             "Si le zéro sort une seconde fois",
-            ("half-refund-mismatch", "imprisoned-value-not-halved", "zero-decision-missing", "indivisible-stake"),
+            "laissé",
+            ("zero-decision-missing",),
+            ("missing_zero_decision",),
+            SIMPLE,
+        ),
+        Clause(
+            "étant donné que la valeur initiale",
+            "perdu",
+            ("half-refund-mismatch", "imprisoned-value-not-halved", "indivisible-stake"),
             ("release_value", "halves_of_odd_amounts"),
             SIMPLE,
         ),
-        Sentence(
+        Clause(
             "Lorsque le zéro sort au dernier coup",
+            "tenu d'accepter",
             (
                 "zero-decision-on-last-coup",
                 "last-coup-refund-mismatch",

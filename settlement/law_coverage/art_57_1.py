@@ -1,21 +1,19 @@
-"""Art. 57-1, sentence by sentence: how American roulette is run."""
+"""Art. 57-1, obligation by obligation: how American roulette is run."""
 
 from __future__ import annotations
 
 from settlement import law
 from settlement.catalogue.rule import Wording
 from settlement.law_coverage.art_54 import ALL
-from settlement.law_coverage.sentence import NUMBER_OF_THE_TEXT, WHICH_TABLES, Article, Sentence
+from settlement.law_coverage.sentence import NUMBER_OF_THE_TEXT, WHICH_TABLES, Article, Clause
 
-_COLOURS = (
+_OWN_COLOURS = (
     "colour-limit-exceeded",
     "colour-shared",
-    "colour-value-undeclared",
-    "colour-value-changed",
     "wager-with-foreign-colour",
     "wager-with-unassigned-colour",
-    "stake-not-multiple-of-colour-value",
 )
+_VALUES = ("colour-value-undeclared", "colour-value-changed", "stake-not-multiple-of-colour-value")
 _MEASURES = Wording(
     "The make and the measures of the wheel: a table would have to report the wheel in use and the certificate of its "
     "last inspection. No event carries them.",
@@ -42,61 +40,101 @@ _SLOWING_BALL = Wording(
     "vitesse de la bille, relevée par un capteur du cylindre.",
 )
 
+_COLOURS_OF_POCKETS = Wording(
+    "The colours of the pockets and their order round the wheel: a table would have to report the wheel in use and the "
+    "plan of its pockets. A result has the number of a pocket, and its colour follows from the number.",
+    "Les couleurs des cases et leur ordre autour du cylindre : la table devrait transmettre l’appareil en service et "
+    "le plan de ses cases. Un résultat porte le numéro d’une case, dont la couleur se déduit.",
+)
+
 ART_57_1 = Article(
     law.ART_57_1,
     governs=("fr-american-roulette",),
-    sentences=(
-        Sentence("# Article 57-1", bets=ALL, says=NUMBER_OF_THE_TEXT),
-        Sentence("Fonctionnement de la roulette", bets=ALL, says=WHICH_TABLES),
-        Sentence("Le matériel de la roulette", why=_MEASURES),
-        Sentence("Ce plateau", ("invalid-pocket",), why=_MEASURES),
-        Sentence("Les cases alternativement", ("invalid-pocket",), ("zero_rule",), ("plein", "rouge", "noir")),
-        Sentence("Dix boîtes", _COLOURS, why=_BOXES),
-        Sentence("Ils pourront également", why=_BOXES),
-        Sentence("De dimensions restreintes", ("seat-limit-exceeded", "unseated-player-over-limit"), ("seat_limit",)),
-        Sentence("Le personnel affecté", ("staffing-invalid", "table-without-chief")),
-        Sentence("Le chef de table est responsable", why=_RESPONSIBILITY),
-        Sentence("Il dispose des marqueurs", ("chief-handled-chips", "marker-not-from-chief")),
-        Sentence(
-            "Le croupier responsable",
-            ("wheel-direction-repeated", "ball-same-direction-as-wheel", "spin-by-non-croupier"),
+    clauses=(
+        Clause("# Article 57-1", bets=ALL, says=NUMBER_OF_THE_TEXT),
+        Clause("Fonctionnement de la roulette", bets=ALL, says=WHICH_TABLES),
+        Clause("Le matériel de la roulette", "se compose", why=_MEASURES),
+        Clause("Ce plateau", "présente", why=_MEASURES),
+        Clause("est divisé en 38 cases", "divisé", ("invalid-pocket",)),
+        Clause("séparées par de petites cloisons", "séparées", why=_MEASURES),
+        Clause("Les cases alternativement", "alternativement rouges et noires", why=_COLOURS_OF_POCKETS),
+        Clause("portent chacune", "portent", ("invalid-pocket",), bets=("plein", "rouge", "noir")),
+        Clause("diamétralement opposées", "opposées", why=_COLOURS_OF_POCKETS),
+        Clause("et où figure", "figure", ("invalid-pocket",), ("zero_rule",), ("plein", "rouge", "noir")),
+        Clause("Dix boîtes", "recevoir", _OWN_COLOURS),
+        Clause("sur lequel est placé", "placé", why=_BOXES),
+        Clause("indiquant la valeur", "indiquant", _VALUES),
+        Clause("seront fixés", "fixés", why=_BOXES),
+        Clause("Ils pourront également", "placés", why=_BOXES),
+        Clause(
+            "De dimensions restreintes",
+            "ne permet",
+            ("seat-limit-exceeded", "unseated-player-over-limit"),
+            ("seat_limit",),
+        ),
+        Clause("l'usage de la double table", readings=("seat_limit",)),
+        Clause("Le personnel affecté", "un chef de table", ("table-without-chief", "staffing-invalid")),
+        Clause("un croupier", "un croupier", ("table-without-croupier", "staffing-invalid")),
+        Clause("et, éventuellement, un employé", "un employé", ("staffing-invalid",)),
+        Clause("Le chef de table est responsable", "responsable", why=_RESPONSIBILITY),
+        Clause("Il dispose des marqueurs", "remet", ("marker-not-from-chief",)),
+        Clause("mais ne manipule", "ne manipule", ("chief-handled-chips",)),
+        Clause("Le croupier responsable", "actionner", ("wheel-not-spun", "spin-by-non-croupier")),
+        Clause(
+            "dans un sens opposé",
+            "dans un sens opposé",
+            ("wheel-direction-repeated",),
             ("relaunch_after_a_fallen_chip",),
         ),
-        Sentence(
+        Clause("et lancer la bille", "lancer", ("ball-not-launched", "spin-by-non-croupier")),
+        Clause("en sens inverse", "en sens inverse", ("ball-same-direction-as-wheel",)),
+        Clause(
             "Dans le cas où le jeton",
+            "arrêter",
             ("result-after-fallen-chip",),
             ("relaunch_after_a_fallen_chip",),
         ),
-        Sentence("Tant que la force centrifuge", ("no-more-bets-missing",), why=_SLOWING_BALL),
-        Sentence(
+        Clause("puis reprendre la bille", "reprendre", ("result-after-fallen-chip",)),
+        Clause(
+            "et la lancer de nouveau",
+            "lancer",
+            ("result-after-fallen-chip",),
+            ("relaunch_after_a_fallen_chip",),
+        ),
+        Clause("Tant que la force centrifuge", "peuvent continuer à miser", why=_SLOWING_BALL),
+        Clause("mais dès que le mouvement", "dès que", why=_SLOWING_BALL),
+        Clause("le croupier annonce", "annonce", ("no-more-bets-missing",)),
+        Clause(
             "Dès lors aucun enjeu",
+            "ne peut plus être placé",
             ("wager-after-no-more-bets", "wager-near-call", "withdrawal-after-no-more-bets"),
             ("call_tolerance_ms", "withdrawal_after_the_call"),
             ALL,
         ),
-        Sentence("A chaque coup, il doit", ("stacks-not-rebuilt",)),
-        Sentence("Quand la bille", ("result-not-announced", "announcement-mismatch")),
-        Sentence(
-            "Il ramasse les enjeux perdus",
-            (
-                "payment-before-collection",
-                "payments-interleaved",
-                "payment-not-announced",
-                "payment-not-as-announced",
-                "spin-before-payments-complete",
-            ),
-        ),
-        Sentence(
+        Clause("A chaque coup, il doit", "reconstituer", ("stacks-not-rebuilt",)),
+        Clause("Quand la bille", "annonce", ("result-not-announced", "announcement-mismatch")),
+        Clause("et les chances simples", "les chances simples", ("announcement-mismatch",)),
+        Clause("Il ramasse les enjeux perdus", "ramasse", ("payment-before-collection",)),
+        Clause("et procède par joueur", "procède", ("payments-interleaved", "spin-before-payments-complete")),
+        Clause("après avoir annoncé", "annoncé", ("payment-not-announced", "payment-not-as-announced")),
+        Clause(
             "Les paiements doivent toujours",
+            "effectués",
+            ("payment-order-violated",),
+            ("payment_order_of_three_bets",),
+            ALL,
+        ),
+        Clause(
+            "et se font avec des jetons",
+            "se font",
             (
-                "payment-order-violated",
                 "payment-wrong-colour",
+                "payment-without-colour",
                 "colour-shared",
                 "wager-with-foreign-colour",
                 "wager-with-unassigned-colour",
             ),
-            ("payment_order_of_three_bets",),
-            ALL,
+            bets=ALL,
         ),
     ),
 )

@@ -1,8 +1,11 @@
-"""One sentence of the law, and what answers for it.
+"""A clause of the law, and what answers for it: a sentence, or the part of one that holds one obligation.
 
-The sentences of a text are named by their opening words, in order: each reaches to the next, the blanks between them
-included, so that they tile the text. What a sentence asks of a table is held by rules; what it leaves open, by
-readings; what it says of a bet, by that bet. What no table reports has a ``why``.
+    Le croupier … doit, obligatoirement, actionner chaque fois le cylindre │ dans un sens opposé au précédent, │ et
+    lancer la bille │ en sens inverse.
+
+The clauses of a text are named by their opening words, in order: each reaches to the next, the blanks between them
+included, so that they tile the text. What somebody has to obey is an obligation: rules check it, or no table reports
+it, which has a ``why``. What a clause leaves open is held by readings; what it says of a bet, by that bet.
 """
 
 from __future__ import annotations
@@ -16,16 +19,18 @@ from settlement.law import LawText
 
 
 @dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence by its opening words.
+class Clause:
+    """A clause by its opening words.
 
-    ``rules``, ``readings`` and ``bets`` are names; ``why`` says what a table would have to report for the sentence, or
-    for the part of it that no rule sees, to be checked. None: every part of it that asks something is checked.
-    ``says`` is what a sentence is that holds for bets and defines none, a heading for example: pages show it in place
-    of the bets.
+    ``obligation`` is what somebody has to obey, in words of the clause: its verb, «actionner», or how it is to be done,
+    «en sens inverse». "": nobody has to do anything. ``rules`` check it; ``readings`` and ``bets`` are names, too.
+    ``why`` says what a table would have to report for the obligation, or for the part of it that no rule sees, to be
+    checked. None: all of it is checked. ``says`` is what a clause is that holds for bets and defines none, a heading
+    for example: pages show it in place of the bets.
     """
 
     opening: str
+    obligation: str = ""
     rules: tuple[str, ...] = ()
     readings: tuple[str, ...] = ()
     bets: tuple[str, ...] = ()
@@ -35,30 +40,30 @@ class Sentence:
 
 @dataclass(frozen=True, eq=False)
 class Article:
-    """A text, its sentences in order, and the rulesets that it governs. Others may rest on it by analogy."""
+    """A text, its clauses in order, and the rulesets that it governs. Others may rest on it by analogy."""
 
     text: LawText
     governs: tuple[str, ...]
-    sentences: tuple[Sentence, ...]
+    clauses: tuple[Clause, ...]
 
     @cached_property
     def rules(self) -> frozenset[str]:
-        """The rules that some sentence names."""
-        return frozenset(name for sentence in self.sentences for name in sentence.rules)
+        """The rules that some clause names."""
+        return frozenset(name for clause in self.clauses for name in clause.rules)
 
     @cached_property
     def readings(self) -> frozenset[str]:
-        """The readings that some sentence names."""
-        return frozenset(name for sentence in self.sentences for name in sentence.readings)
+        """The readings that some clause names."""
+        return frozenset(name for clause in self.clauses for name in clause.readings)
 
-    def spans(self) -> Iterator[tuple[Sentence, int, int]]:
-        """Yield each sentence with its span in code points of the text."""
-        starts = openings(self.text.content, [sentence.opening for sentence in self.sentences])
-        yield from zip(self.sentences, starts, [*starts[1:], len(self.text.content)], strict=True)
+    def spans(self) -> Iterator[tuple[Clause, int, int]]:
+        """Yield each clause with its span in code points of the text."""
+        starts = openings(self.text.content, [clause.opening for clause in self.clauses])
+        yield from zip(self.clauses, starts, [*starts[1:], len(self.text.content)], strict=True)
 
 
-class UnknownSentence(Exception):
-    """The opening words of a sentence are not in its text, or not in that order."""
+class UnknownClause(Exception):
+    """The opening words of a clause are not in its text, or not in that order."""
 
 
 def openings(content: str, words: Sequence[str]) -> list[int]:
@@ -68,13 +73,13 @@ def openings(content: str, words: Sequence[str]) -> list[int]:
     for opening in words:
         start = content.find(opening, cursor)
         if start < 0:
-            raise UnknownSentence(opening)
+            raise UnknownClause(opening)
         starts.append(start)
         cursor = start + len(opening)
     return starts
 
 
-# What answers for every bet, by what a sentence says of it.
+# What answers for every bet, by what a clause says of it.
 
 PAID = (
     "payout-overpaid",
@@ -85,26 +90,31 @@ PAID = (
 )
 
 PRICED = (*PAID, "indivisible-stake")
-"""For a sentence that says what a bet pays."""
+"""For a clause that says what a bet pays."""
 
 UNDECIDED = ("push-paid", "payout-without-result", "winning-wager-collected")
-"""For a sentence that says when a bet is neither won nor lost."""
+"""For a clause that says when a bet is neither won nor lost."""
 
-DECIDED = (
+_ENDED = ("withdrawal-of-decided-wager", "wager-left-open")
+
+WON = (
     *UNDECIDED,
     *PAID,
     "payout-missing",
     "payout-duplicated",
-    "losing-wager-paid",
-    "losing-wager-not-collected",
     "void-stake-kept",
     "left-up-stake-mismatch",
-    "withdrawal-of-decided-wager",
-    "wager-left-open",
+    *_ENDED,
 )
-"""For a sentence that says when a bet wins and when it loses."""
+"""For a clause that says when a bet wins."""
 
-# What a sentence is that defines no bet
+LOST = ("losing-wager-paid", "losing-wager-not-collected", *_ENDED)
+"""For a clause that says when a bet loses."""
+
+DECIDED = tuple(dict.fromkeys((*WON, *LOST)))
+"""For a clause that says when a bet wins and when it loses."""
+
+# What a clause is that defines no bet
 
 NUMBER_OF_THE_TEXT = Wording("Number of the text", "Numéro du texte")
 WHICH_TABLES = Wording("Heading: which tables it binds", "Titre : les tables auxquelles il s’applique")

@@ -1,4 +1,4 @@
-"""What of the law was checked in one session: the list of sentences crossed with what its table observes."""
+"""What of the law was checked in one session: the list of clauses crossed with what its table observes."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ STATES: tuple[State, ...] = get_args(State)
 
 @dataclass(frozen=True, slots=True)
 class SessionSentence:
-    """One sentence in one session.
+    """One clause in one session.
 
     ``silent`` are those of its rules that had nothing to look at, for lack of the families ``lacking``. *checked*:
-    every rule could speak; *partly checked*: some; *not checked*: none. A sentence without a rule is what its kind is,
+    every rule could speak; *partly checked*: some; *not checked*: none. A clause without a rule is what its kind is,
     what is not observable before the reading, and that before the definition. ``is_by_analogy``: its text governs
     another game.
     """
@@ -43,9 +43,9 @@ class SessionSentence:
 
 
 def in_session(ruleset: str | None, unchecked: Collection[str]) -> tuple[SessionSentence, ...]:
-    """Return every sentence that ``ruleset`` rests on, for a session that lacks the families ``unchecked``.
+    """Return every clause that ``ruleset`` rests on, for a session that lacks the families ``unchecked``.
 
-    Texts that govern another game are left out, but for the sentences that are followed by analogy, which come last.
+    Texts that govern another game are left out, but for the clauses that are followed by analogy, which come last.
     Nothing for a ruleset that does not exist: such a session is not adjudicated.
     """
     if ruleset is None or ruleset not in RULESETS:

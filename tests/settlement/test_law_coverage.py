@@ -1,4 +1,4 @@
-"""Every sentence of the five texts is accounted for, and every rule that rests on a text is under its sentence."""
+"""Every clause of the five texts is accounted for, and every rule that rests on a text is under its clause."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from settlement.law_coverage import (
     rules_without_sentence,
 )
 from settlement.law_coverage.families import JUDGED, looked_at, needed
-from settlement.law_coverage.sentence import Sentence, UnknownSentence, openings
+from settlement.law_coverage.sentence import Clause, UnknownClause, openings
 from settlement.law_coverage.session import STATES, SessionSentence, counts, in_session
 from settlement.provisions import PROVISIONS, WAGER_PROVISIONS, WITHDRAWAL_PROVISIONS
 from settlement.readings import READINGS
@@ -45,6 +45,15 @@ SENTENCES = {
 }
 """As counted on paper, headings and closing note included."""
 
+OBLIGATIONS = {
+    "fr-art-54": (20, 1),
+    "fr-art-55-7": (24, 2),
+    "fr-art-55-8": (106, 6),
+    "fr-art-57-1": (28, 11),
+    "qc-s-13.1-r-3-s-95.17": (25, 2),
+}
+"""Those that are checked, and those that no table reports."""
+
 # ruleset | how the sentence begins | rules it must have | families it needs at least
 ANSWERS = """
     fr-roulette          | Les joueurs ne peuvent       | wager-not-permitted                                         | -
@@ -54,7 +63,7 @@ ANSWERS = """
     fr-roulette          | Les autres sont              | losing-wager-paid losing-wager-not-collected                | collections
     fr-roulette          | Lorsque le zéro sort         | last-coup-refund-mismatch result-after-last-coup            | -
     fr-roulette          | Dès lors aucun enjeu         | wager-after-no-more-bets wager-near-call                    | calls
-    fr-roulette          | Tant que                     | no-more-bets-missing                                        | calls
+    fr-roulette          | le croupier annonce          | no-more-bets-missing                                        | calls
     fr-craps             | Les dés sont proposés        | first-shooter-not-left-of-croupiers                         | custody
     fr-craps             | Le joueur qui lance          | throw-without-no-more-bets throw-delayed                    | calls
     fr-craps             | Il ne peut toutefois         | dice-changed-during-point-series                            | custody
@@ -65,16 +74,27 @@ ANSWERS = """
     fr-craps             | Les dés changent             | dice-passed-without-seven-out                               | custody
     fr-craps             | Les mises placées            | contract-wager-withdrawn                                    | -
     fr-craps             | 8° Le horn                   | horn-paid-split payout-overpaid                             | -
-    fr-craps             | C. - Les chances             | odds-without-base-wager odds-number-mismatch                | collections
-    qc-craps             | The wager is only accepted   | commission-not-paid commission-amount-mismatch              | -
-    qc-craps             | The “Buy Bet” wager is not   | inactive-wager-settled working-call-late                    | calls
+    fr-craps             | C. - Les chances             | odds-without-base-wager odds-number-mismatch                | -
+    fr-craps             | suivent le sort              | payout-missing losing-wager-paid                            | collections
+    qc-craps             | The wager is only accepted   | commission-not-paid commission-not-renewed                  | -
+    qc-craps             | a commission of 5%           | commission-amount-mismatch                                  | -
+    qc-craps             | The “Buy Bet” wager is not   | inactive-wager-settled                                      | -
+    qc-craps             | unless otherwise             | working-call-late                                           | calls
     fr-american-roulette | De dimensions                | seat-limit-exceeded                                         | seating
     fr-american-roulette | Le personnel                 | staffing-invalid table-without-chief                        | staff
-    fr-american-roulette | Le croupier responsable      | wheel-direction-repeated ball-same-direction-as-wheel       | wheel
+    fr-american-roulette | un croupier                  | table-without-croupier                                      | staff
+    fr-american-roulette | et, éventuellement           | staffing-invalid                                            | staff
+    fr-american-roulette | Le croupier responsable      | wheel-not-spun spin-by-non-croupier                         | wheel
+    fr-american-roulette | dans un sens opposé          | wheel-direction-repeated                                    | wheel
+    fr-american-roulette | et lancer la bille           | ball-not-launched                                           | wheel
+    fr-american-roulette | en sens inverse              | ball-same-direction-as-wheel                                | wheel
     fr-american-roulette | A chaque coup                | stacks-not-rebuilt                                          | handling
     fr-american-roulette | Quand la bille               | result-not-announced announcement-mismatch                  | announcements
-    fr-american-roulette | Il ramasse                   | payment-before-collection payments-interleaved              | announcements collections wheel
-    fr-american-roulette | Les paiements                | payment-order-violated payment-wrong-colour                 | colours
+    fr-american-roulette | Il ramasse                   | payment-before-collection                                   | collections
+    fr-american-roulette | et procède par joueur        | payments-interleaved                                        | wheel
+    fr-american-roulette | après avoir annoncé          | payment-not-announced payment-not-as-announced              | announcements
+    fr-american-roulette | Les paiements                | payment-order-violated                                      | -
+    fr-american-roulette | et se font                   | payment-wrong-colour payment-without-colour                 | colours
 """  # noqa: E501
 
 
@@ -87,7 +107,7 @@ def words(each: Covered) -> str:
 
 
 def beginning(ruleset: str, opening: str) -> Covered:
-    """Return the first sentence that begins with ``opening`` and that has rules under ``ruleset``."""
+    """Return the first clause that begins with ``opening`` and that has rules under ``ruleset``."""
     return next(each for each in covered(ruleset) if words(each).startswith(opening) and each.rules)
 
 
@@ -104,19 +124,38 @@ def test_the_spans_tile_each_of_the_five_texts(ruleset: str) -> None:
         assert spans[-1][1] == len(text.content)
         assert all(end == start for (_, end), (start, _) in pairwise(spans))
         assert all(start < end for start, end in spans)
-        assert len(spans) == SENTENCES[text.id]
 
 
 @each_article
-def test_no_span_holds_two_sentences_and_none_begins_in_the_midst_of_one(article) -> None:
+def test_no_span_holds_two_sentences_and_every_sentence_begins_one(article) -> None:
     content = article.text.content
     for _sentence, start, end in article.spans():
         inside = re.sub(
             r"^(# |\w\.? - |\d° |\(\d\)\s+|95\.17\. )|S-13\.1, r\. 3|O\.C\.", "", content[start:end].strip()
         )
         assert not re.search(r"""[.:;]["”]?\s+[A-ZÀ-Ý“]|\n\s*\S""", inside), inside
-        before = content[:start]
-        assert not before or before.endswith("\n") or re.search(r"""[.:;\-]["”]?\s+$""", before), content[start:end]
+    beginnings = [start for _clause, start, _end in article.spans() if _begins_a_sentence(content, start)]
+    assert len(beginnings) == SENTENCES[article.text.id]
+
+
+def _begins_a_sentence(content: str, start: int) -> bool:
+    before = content[:start]
+    begins = not before or before.endswith("\n") or re.search(r"""[.:;\-]["”]?\s+$""", before) is not None
+    return begins and not content[start].islower()
+
+
+@each_article
+def test_obligations_are_counted_by_whether_anything_checks_them(article) -> None:
+    obligations = [clause for clause in article.clauses if clause.obligation]
+    checked = [clause for clause in obligations if clause.rules]
+    assert (len(checked), len(obligations) - len(checked)) == OBLIGATIONS[article.text.id]
+
+
+def test_the_colours_of_the_pockets_are_not_observable_and_say_so() -> None:
+    pockets = next(each for each in covered("fr-american-roulette") if words(each).startswith("Les cases alter"))
+    assert (pockets.obligation, pockets.kinds, pockets.rules) == (
+        "alternativement rouges et noires", ("not observable",), ()
+    )  # fmt: skip
 
 
 @each_ruleset
@@ -128,7 +167,7 @@ def test_every_paragraph_of_a_text_begins_a_sentence(ruleset: str) -> None:
 
 def test_opening_words_that_are_not_there_or_not_in_that_order_are_refused() -> None:
     assert openings("one. two. one.", ["one", "two", "one"]) == [0, 5, 10]
-    with pytest.raises(UnknownSentence):
+    with pytest.raises(UnknownClause):
         openings("one. two.", ["two", "one"])
 
 
@@ -160,12 +199,12 @@ def test_what_an_article_names_is_in_the_catalogue_among_the_readings_and_among_
     bets = {bet for ruleset in article.governs for bet in RULESETS[ruleset].kinds}
     assert article.rules <= set(RULES)
     assert article.readings <= set(READINGS)
-    assert {bet for sentence in article.sentences for bet in sentence.bets} <= bets
+    assert {bet for clause in article.clauses for bet in clause.bets} <= bets
 
 
 @each_article
 def test_why_is_said_in_both_languages(article) -> None:
-    for why in (sentence.why for sentence in article.sentences if sentence.why):
+    for why in (clause.why for clause in article.clauses if clause.why):
         assert "a table would have to report" in why.en
         assert "la table devrait transmettre" in why.fr
         assert why.en != why.fr
@@ -173,8 +212,8 @@ def test_why_is_said_in_both_languages(article) -> None:
 
 @each_article
 def test_what_a_sentence_is_that_defines_no_bet_is_told_in_both_languages_and_of_none_with_a_rule(article) -> None:
-    named = [sentence for sentence in article.sentences if sentence.says]
-    assert named[0] is article.sentences[0], "the number or the name of the text"
+    named = [clause for clause in article.clauses if clause.says]
+    assert named[0] is article.clauses[0], "the number or the name of the text"
     for sentence in named:
         assert not sentence.rules
         assert not sentence.readings
@@ -186,7 +225,9 @@ def test_what_a_sentence_is_that_defines_no_bet_is_told_in_both_languages_and_of
 
 def test_an_entry_is_plain_data() -> None:
     entry = next(entry for entry in settlement.coverage("fr-craps") if entry["text"] == "fr-art-55-8" and entry["why"])
-    assert sorted(entry) == ["bets", "end", "families", "kinds", "readings", "rules", "start", "text", "why"]
+    assert sorted(entry) == [
+        "bets", "end", "families", "kinds", "obligation", "readings", "rules", "start", "text", "why"
+    ]  # fmt: skip
     assert sorted(entry["why"]) == ["en", "fr"]
     assert all(type(entry[key]) is list for key in ("bets", "families", "kinds", "readings", "rules"))
 
@@ -256,13 +297,13 @@ def test_every_bet_is_defined_by_a_sentence_of_its_own(ruleset: str) -> None:
 def test_a_rule_that_no_sentence_names_goes_by_what_its_provisions_quote(monkeypatch) -> None:
     article = next(article for article in articles() if article.text.id == "fr-art-57-1")
     nameless = tuple(
-        Sentence(each.opening, tuple(rule for rule in each.rules if rule != "staffing-invalid"))
-        for each in article.sentences
+        Clause(each.opening, each.obligation, tuple(rule for rule in each.rules if rule != "staffing-invalid"))
+        for each in article.clauses
     )
     other = type(article)(article.text, article.governs, nameless)
     monkeypatch.setattr("settlement.law_coverage.articles", lambda: (other,))
     found = [words(each) for each in covered.__wrapped__("fr-american-roulette") if "staffing-invalid" in each.rules]
-    assert len(found) == 1
+    assert [each.strip() for each in found[1:]] == ["un croupier", "et, éventuellement, un employé."]
     assert found[0].startswith("Le personnel affecté")
 
 
@@ -279,7 +320,7 @@ def test_a_text_of_another_game_says_so_but_for_what_is_followed_by_analogy(rule
 def test_a_rule_that_another_game_follows_is_under_the_same_sentence_there() -> None:
     found = [words(each) for each in covered("fr-roulette") if "no-more-bets-missing" in each.rules]
     assert len(found) == 1
-    assert found[0].startswith("Tant que la force centrifuge")
+    assert found[0].startswith("le croupier annonce")
 
 
 # Families
@@ -371,13 +412,20 @@ def test_a_sentence_whose_family_is_not_observed_is_not_checked_and_says_for_lac
 
 
 def test_a_sentence_of_which_some_rules_can_speak_is_partly_checked() -> None:
-    throws = at(session("fr-craps"), "Le joueur qui lance")
-    assert (throws.state, throws.lacking) == ("partly checked", ("calls",))
-    assert throws.silent == ("throw-without-no-more-bets", "throw-delayed")
+    void = at(session("fr-craps"), "En cas de dés cassés")
+    assert (void.state, void.lacking) == ("partly checked", ("custody",))
+    assert void.silent == ("dice-replaced-during-point-series-with-cause",)
+
+
+def test_what_cannot_be_seen_of_one_obligation_is_not_said_of_another_in_its_sentence() -> None:
+    sentences = session("fr-craps")
+    assert [at(sentences, opening).state for opening in ("Le joueur qui lance", "et ne doit ni les frotter")] == [
+        "not checked", "checked"
+    ]  # fmt: skip
 
 
 def test_a_rule_that_needs_nothing_has_nothing_to_judge_where_its_events_are_not_reported() -> None:
-    touched = at(session("fr-craps"), "Le stickman passe")
+    touched = at(session("fr-craps"), "et doit éviter de les toucher")
     assert touched.sentence.families == ()
     assert (touched.state, touched.lacking) == ("not checked", ("custody",))
 
@@ -412,4 +460,5 @@ def test_every_state_is_counted() -> None:
 
 def test_a_session_sentence_is_plain_data() -> None:
     entry = at(session("fr-craps"), "Le joueur qui lance").as_dict()
-    assert (entry["state"], entry["lacking"], entry["text"]) == ("partly checked", ["calls"], "fr-art-55-7")
+    assert (entry["state"], entry["lacking"], entry["text"]) == ("not checked", ["calls"], "fr-art-55-7")
+    assert entry["obligation"] == "jeter"

@@ -24,7 +24,7 @@ from settlement.events import Data, Envelope, SessionClosed
 from settlement.events.envelope import EventType, Seq
 from settlement.kinds import Kind, accept_any
 from settlement.law import Instrument, LawText
-from settlement.law_coverage.sentence import Article, Sentence
+from settlement.law_coverage.sentence import Article, Clause
 from settlement.money import Odds
 from settlement.night.one_draw import OneDraw
 from settlement.play import closing, nothing_of_play, stakes
@@ -279,13 +279,13 @@ class TwoCoins(Session):
 SENTENCES = Article(
     text=TEXT,
     governs=(NAME,),
-    sentences=(
-        Sentence("Article 1", bets=tuple(BETS)),
-        Sentence("Les joueurs", rules=("wager-not-permitted",)),
-        Sentence("Deux piles", bets=("deux_piles",)),
-        Sentence("Deux faces", bets=("deux_faces",)),
-        Sentence("Une de chaque", bets=("une_de_chaque",)),
-        Sentence("Les pièces", rules=("coins-tossed-before-call",)),
+    clauses=(
+        Clause("Article 1", bets=tuple(BETS)),
+        Clause("Les joueurs", "faire usage", rules=("wager-not-permitted",)),
+        Clause("Deux piles", "rapporte", bets=("deux_piles",)),
+        Clause("Deux faces", "rapporte", bets=("deux_faces",)),
+        Clause("Une de chaque", "rapporte", bets=("une_de_chaque",)),
+        Clause("Les pièces", "jetées", rules=("coins-tossed-before-call",)),
     ),
 )
 
