@@ -95,17 +95,17 @@ def _counted(state: State, number: int) -> str:
     """Return what ``number`` sentences are in a state, without the number."""
     match state:
         case "checked":
-            return ngettext("sentence checked", "sentences checked", number)
+            return ngettext("obligation checked", "obligations checked", number)
         case "partly checked":
-            return ngettext("sentence checked in part", "sentences checked in part", number)
+            return ngettext("obligation checked in part", "obligations checked in part", number)
         case "not checked":
-            return ngettext("sentence not checked", "sentences not checked", number)
+            return ngettext("obligation not checked", "obligations not checked", number)
         case "not observable":
-            return ngettext("sentence not observable", "sentences not observable", number)
+            return ngettext("obligation not observable", "obligations not observable", number)
         case "reading":
-            return ngettext("sentence read", "sentences read", number)
+            return ngettext("clause read", "clauses read", number)
         case "defines":
-            return ngettext("sentence that defines", "sentences that define", number)
+            return ngettext("clause that defines", "clauses that define", number)
 
 
 def docs_page(css: str, page_language: str) -> str:

@@ -77,7 +77,7 @@ UNITS: Mapping[str, Any] = {
     "spins": ngettext_lazy("%(number)d spin", "%(number)d spins", "number"),
     "sessions": ngettext_lazy("%(number)d session", "%(number)d sessions", "number"),
     "families": ngettext_lazy("%(number)d kind of event", "%(number)d kinds of event", "number"),
-    "sentences": ngettext_lazy("%(number)d sentence", "%(number)d sentences", "number"),
+    "sentences": ngettext_lazy("%(number)d obligation", "%(number)d obligations", "number"),
 }
 """What the numbers of the twelve lines count."""
 
@@ -90,7 +90,7 @@ UNIT_NAMES: Mapping[str, Any] = {
     "throws": _("throws"),
     "spins": _("spins"),
     "sessions": _("sessions"),
-    "sentences": _("sentences"),
+    "sentences": _("obligations"),
 }
 
 _UNIT_OF_NOTE: Mapping[str, str] = {
@@ -191,9 +191,9 @@ NOTES: Mapping[str, Any] = {
     "wheel": _("spins since the first of the month; p = %(p)s, level %(level)s per table and month"),
     "no_ruleset": _("unknown ruleset"),
     "unobserved": _("not reported by the table: %(families)s"),
-    "law": _("sentences of the law checked, of those that have a rule"),
+    "law": _("obligations of the law checked, of those that have a rule"),
     "law_in_part": _(
-        "sentences of the law checked, of those that have a rule; not all in full, for lack of %(lacking)s"
+        "obligations of the law checked, of those that have a rule; not all in full, for lack of %(lacking)s"
     ),
 }
 

@@ -20,6 +20,11 @@ _NO_LIMIT = Wording(
     "Aucune limite à vérifier : le nombre de places d’une table de craps n’a pas de maximum",
 )
 
+_MAY_PLAY = Wording(
+    "A permission: nothing else is asked of the shooter",
+    "Une permission : rien d’autre n’est demandé au tireur",
+)
+
 _ORDER = ("dice-not-offered-clockwise", "throw-by-non-shooter")
 _VIOLATION = ("what_counts_as_a_violation",)
 _IN_MID_SERIES = ("dice_replaced_in_mid_series",)
@@ -125,6 +130,6 @@ ART_55_7 = Article(
             ("successor_of_a_removed_shooter",),
             ("win", "dont_win"),
         ),
-        Clause("il peut en outre", bets=ALL),
+        Clause("il peut en outre", bets=ALL, says=_MAY_PLAY),
     ),
 )

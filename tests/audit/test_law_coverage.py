@@ -38,7 +38,7 @@ def test_the_command_prints_the_list_of_a_ruleset() -> None:
 def test_the_command_prints_every_sentence_with_its_rules_in_both_languages() -> None:
     report = printed("--ruleset", "fr-american-roulette")
     assert "checked\n  Le personnel affecté à chaque appareil" in report
-    assert "    staffing-invalid, table-without-chief" in report
+    assert "    table-without-chief, staffing-invalid" in report
     assert "a table would have to report the speed" in " ".join(report.split())
     assert "la vitesse de la bille" in " ".join(
         printed("--ruleset", "fr-american-roulette", "--language", "fr").split()
@@ -99,11 +99,11 @@ def test_the_words_of_a_page_are_those_of_the_law() -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "word"), [("en", "sentence checked in part"), ("fr", "phrase vérifiée en partie")]
+    ("language", "word"), [("en", "obligation checked in part"), ("fr", "obligation vérifiée en partie")]
 )
 def test_a_state_is_a_word_of_the_language(language: str, word: str) -> None:
     with override(language):
-        counted: dict[str, Any] = {each.css: each for each in tally(in_session("fr-craps", ["calls"]))}
+        counted: dict[str, Any] = {each.css: each for each in tally(in_session("fr-craps", ["calls", "custody"]))}
         assert counted["partly-checked"].state == word
         assert counted["partly-checked"].number >= 1
         assert "silent" not in counted

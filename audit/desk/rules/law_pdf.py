@@ -60,7 +60,7 @@ def _facts(context: Mapping[str, Any]) -> Iterator[dict[str, str]]:
     yield {
         "name": gettext("Checked in this session"),
         "value": gettext("%(checked)s of %(with_rules)s") % numbers,
-        "note": gettext("sentences that a rule checks"),
+        "note": gettext("obligations that a rule checks"),
     }
     families = {"families": context["unchecked"]}
     yield {
@@ -77,8 +77,8 @@ def _facts(context: Mapping[str, Any]) -> Iterator[dict[str, str]]:
         "note": closed if context["is_closed"] else open_,
     }
     unseen = ngettext(
-        "%(number)s sentence could not be checked in full",
-        "%(number)s sentences could not be checked in full",
+        "%(number)s obligation could not be checked in full",
+        "%(number)s obligations could not be checked in full",
         context["unseen"],
     )
     yield {
@@ -86,7 +86,7 @@ def _facts(context: Mapping[str, Any]) -> Iterator[dict[str, str]]:
         "value": str(context["found"]),
         "note": unseen % {"number": context["unseen"]}
         if context["unseen"]
-        else gettext("every sentence with a rule could be checked in full"),
+        else gettext("every obligation with a rule could be checked in full"),
     }
 
 

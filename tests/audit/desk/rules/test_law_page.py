@@ -122,7 +122,7 @@ def test_a_sentence_that_defines_no_bet_says_what_it_is() -> None:
     assert "D Heading: which tables it binds" in page
     assert "D No limit to check: seats of a craps table have no maximum" in page
     assert "defines" not in page
-    assert "sentences with words that had to be settled" in page
+    assert "clauses with words that had to be settled" in page
     assert "defines 9 bets" in read(shown(client, "fr-art-54"))  # what is a multiple chance
 
 
