@@ -44,6 +44,7 @@ from settlement.finding import Finding, latest
 from settlement.incidents import with_consequences
 from settlement.mentions import load_wagers, mentioned, save_wagers
 from settlement.register import READINGS
+from settlement.ruleset import as_opened
 from settlement.rulesets import RULESETS, Handler, Ruleset
 from settlement.staff import open_staff
 from settlement.state import Table, Wager, find
@@ -488,20 +489,8 @@ class State:
         table = self.table
         standing, amended = as_it_stands(table) if under_way else ([], [])
         if under_way and not table.coup_began:
-            standing += self._as_opened()
+            standing += as_opened(table)
         findings = table.findings
         if table.amended or standing or amended:
             findings = latest([*findings, *table.amended, *standing, *amended])
         return self._comparisons.revise(findings, standing if under_way else None)
-
-    def _as_opened(self) -> list[Finding]:
-        """Return what is wrong with a table that has not played yet, as it stands: it may be put right before."""
-        table = self.table
-        ruleset = RULESETS.get(table.ruleset or "")
-        if table.session is None or ruleset is None or ruleset.opening is None:
-            return []
-        before = len(table.findings)
-        ruleset.opening(table, table.opened_by)
-        found = table.findings[before:]
-        del table.findings[before:]
-        return found

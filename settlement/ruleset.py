@@ -19,6 +19,7 @@ from settlement.catalogue import RULES
 from settlement.catalogue.rule import Equipment, Rule, Wording
 from settlement.events import Envelope
 from settlement.families import families_of
+from settlement.finding import Finding
 from settlement.kinds import Kind
 from settlement.law import Instrument, LawText
 from settlement.layouts import Layout
@@ -117,6 +118,18 @@ def kind_of(table: Table, wager: Wager) -> Kind | None:
     """Return the record of the bet of ``wager``; None for a bet that the table's ruleset has not."""
     ruleset = RULESETS.get(table.ruleset or "")
     return None if ruleset is None else ruleset.kinds.get(wager.bet)
+
+
+def as_opened(table: Table) -> list[Finding]:
+    """Return what is wrong with a table that has not played yet, as it stands: it may be put right before it plays."""
+    ruleset = RULESETS.get(table.ruleset or "")
+    if table.session is None or ruleset is None or ruleset.opening is None:
+        return []
+    before = len(table.findings)
+    ruleset.opening(table, table.opened_by)
+    found = table.findings[before:]
+    del table.findings[before:]
+    return found
 
 
 def resolved(named: Named) -> Any:

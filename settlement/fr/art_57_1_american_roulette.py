@@ -2,8 +2,9 @@
 
 Law       Arrêté of 23 December 1959, art. 57-1 «Fonctionnement de la roulette dite américaine».
 In force  The text bears no date.
-Scope     Wheel and ball, the call, the announcement, the order of payment, colours, seats, staff. The combinations
-          and their odds are art. 54's. Its al. 1 and 6, on pockets and on the call, are applied at both roulettes.
+Scope     Wheel and ball, the call, the announcement, the order of payment, colours; seats and staff are in
+          ``american_table``, the combinations and their odds are art. 54's. Its al. 1 and 6, on pockets and on the
+          call, are applied at both roulettes.
 Missing   The dimensions of the material (al. 1), which no event shows.
 
 One coup:
@@ -26,12 +27,9 @@ from settlement.events import (
     BallRetrieved,
     BallSettled,
     ChipFellInWheel,
-    ChipsHandled,
     ColourAssigned,
     PaymentAnnounced,
     PayoutMade,
-    PlayerLeft,
-    PlayerSeated,
     ResultAnnounced,
     SpinVoided,
     StacksRebuilt,
@@ -254,6 +252,8 @@ def check_payment(table: Table, event: PayoutMade, wager: Wager | None, is_first
             table.moved[wager.id] = None  # what completes it may still come
     elif is_first and "announcements" in session.observes:
         find(table, "payment-not-announced", seq, wager=wager, recorded=paid)
+    if is_first and wager.colour is not None and paid and not event.data.colour:
+        _find_without_colour(table, seq, wager)
     payee = wager.player or wager.seat
     if payee is not None and is_first:
         _check_order(table, seq, wager, payee)
@@ -277,7 +277,7 @@ def report_early_payments(table: Table) -> None:
     coup.early = []
 
 
-# Colours, seats, staff: al. 2 to 5
+# Colours: al. 2
 
 
 def assign_colour(table: Table, event: ColourAssigned) -> None:
@@ -355,98 +355,6 @@ def check_stake_in_colour(table: Table, event: WagerPlaced, wager: Wager) -> Non
         )
 
 
-def seat_player(table: Table, event: PlayerSeated) -> None:
-    """Count the players at the table: al. 3."""
-    player = event.data.player
-    if player not in table.seated:
-        table.seated.append(player)
-    take_seat(table, event)
-    if player in table.standing:
-        table.standing.remove(player)
-    session = table.open_session()
-    limit = session.seat_limit
-    if limit is not None and len(table.seated) > limit and "seating" in session.observes:
-        find(
-            table,
-            "seat-limit-exceeded",
-            event.seq,
-            expected=limit,
-            recorded=len(table.seated),
-            player=player,
-        )
-
-
-def free_seat(table: Table, event: PlayerLeft) -> None:
-    """Free the seat and the colours of a player who leaves."""
-    player = event.data.player
-    if player in table.seated:
-        table.seated.remove(player)
-    if player in table.standing:
-        table.standing.remove(player)
-    leave_seat(table, event)
-    for colour, players in list(table.colours.items()):
-        players.pop(player, None)
-        if not players:
-            del table.colours[colour]
-
-
-def check_unseated_player(table: Table, event: WagerPlaced, wager: Wager) -> None:
-    """Al. 3: find, once, a player who plays without a seat where every seat of the table is taken."""
-    player = wager.player
-    if player is None or player in table.seated:
-        return
-    session = table.open_session()
-    limit = session.seat_limit
-    if limit is None or "seating" not in session.observes:
-        return
-    if len(table.seated) >= limit and player not in table.standing:
-        table.standing.append(player)
-        recorded = len(table.seated) + len(table.standing)
-        find(table, "unseated-player-over-limit", event.seq, wager=wager, expected=limit, recorded=recorded)
-
-
-def check_staff(table: Table, seq: int) -> None:
-    """Al. 4: find, each once while it lasts, a coup without a chef de table or a croupier, or with too many staff."""
-    if "staff" not in table.open_session().observes:
-        return
-    chiefs, croupiers, employes = _staff(table)
-    if not chiefs and not table.chief_missed:
-        find(table, "table-without-chief", seq)
-    if not croupiers and not table.croupier_missed:
-        find(table, "table-without-croupier", seq)
-    is_exceeded = max(chiefs, croupiers, employes) > 1
-    if is_exceeded and not table.staff_exceeded:
-        _find_staffing(table, seq)
-    table.chief_missed, table.croupier_missed, table.staff_exceeded = not chiefs, not croupiers, is_exceeded
-
-
-def check_opening_staff(table: Table, seq: int) -> None:
-    """Al. 4: «un chef de table, un croupier et, éventuellement, un employé», before the first coup."""
-    if "staff" not in table.open_session().observes:
-        return
-    chiefs, croupiers, employes = _staff(table)
-    if chiefs != 1 or croupiers != 1 or employes > 1:
-        _find_staffing(table, seq)
-
-
-def handle_chips(table: Table, event: ChipsHandled) -> None:
-    """Al. 5: the chef de table «ne manipule ni jetons ni plaques en cours de partie»."""
-    is_play = table.wheel.settled_by and not table.closed_by
-    if event.data.by == "chef_de_table" and is_play:
-        find(table, "chief-handled-chips", event.seq, recorded=event.data.by)
-
-
-def _staff(table: Table) -> tuple[int, int, int]:
-    """Return how many chefs de table, croupiers and employés work at the table."""
-    roles = [role for _, role in table.staff]
-    return roles.count("chef_de_table"), roles.count("croupier"), roles.count("employe")
-
-
-def _find_staffing(table: Table, seq: int) -> None:
-    chiefs, croupiers, employes = _staff(table)
-    find(table, "staffing-invalid", seq, chefs_de_table=chiefs, croupiers=croupiers, employes=employes)
-
-
 def _note_early_payment(table: Table, event: PayoutMade, wager: Wager | None) -> None:
     """Find a payment before any loser was swept. After the first, it is found if another is swept later."""
     coup, lying = table.wheel, len(table.swept)
@@ -516,16 +424,11 @@ def _check_order(table: Table, seq: int, wager: Wager, player: str) -> None:
 
 
 def _check_colour(table: Table, event: PayoutMade, wager: Wager, player: str) -> None:
-    colour = event.data.colour or None
-    if player in table.colours.get(colour or "", {}):
-        return
-    if colour is None and (wager.colour is None or not event.data.winnings):
+    colour = event.data.colour
+    if not colour or player in table.colours.get(colour, {}):
         return
     own = [known for known, players in table.colours.items() if player in players]
-    if own and colour is None:
-        if "colours" in table.open_session().observes:
-            find(table, "payment-without-colour", event.seq, wager=wager, expected=own[0])
-    elif own:
+    if own:
         find(
             table,
             "payment-wrong-colour",
@@ -534,6 +437,13 @@ def _check_colour(table: Table, event: PayoutMade, wager: Wager, player: str) ->
             expected=own[0],
             recorded=colour,
         )
+
+
+def _find_without_colour(table: Table, seq: int, wager: Wager) -> None:
+    """Al. 9: find a stake laid in colour chips that is paid in none; what completes a payment may be in others."""
+    own = next((colour for colour, players in table.colours.items() if wager.player in players), None)
+    if own is not None and "colours" in table.open_session().observes:
+        find(table, "payment-without-colour", seq, wager=wager, expected=own)
 
 
 def _check_value(table: Table, event: ColourAssigned, before: ColourValue | None) -> None:

@@ -37,6 +37,7 @@ from settlement.events import (
     WheelSpun,
     ZeroDecided,
 )
+from settlement.fr import american_table
 from settlement.fr import art_54_roulette as art_54
 from settlement.fr import art_57_1_american_roulette as art_57_1
 from settlement.law import ARRETE_1959
@@ -117,7 +118,7 @@ def _settle_at_american_wheel() -> Handler:
         art_57_1.check_fallen_chip(table, seq, pocket)
         if pocket in pockets:
             art_57_1.check_manoeuvre(table, seq, pocket)
-        art_57_1.check_staff(table, seq)
+        american_table.check_staff(table, seq)
         settle(table, event)
         art_57_1.begin_coup(table, event)
 
@@ -131,7 +132,7 @@ def _place_in_colour(place_wager: Callable[[Table, WagerPlaced], Wager | None]) 
             return
         if wager.colour is not None:
             art_57_1.check_stake_in_colour(table, event, wager)
-        art_57_1.check_unseated_player(table, event, wager)
+        american_table.check_unseated_player(table, event, wager)
 
     return place_in_colour
 
@@ -219,13 +220,13 @@ FR_AMERICAN_ROULETTE = Ruleset(
             ResultAnnounced: art_57_1.announce_result,
             PaymentAnnounced: art_57_1.announce_payment,
             ColourAssigned: art_57_1.assign_colour,
-            PlayerSeated: art_57_1.seat_player,
-            PlayerLeft: art_57_1.free_seat,
-            ChipsHandled: art_57_1.handle_chips,
+            PlayerSeated: american_table.seat_player,
+            PlayerLeft: american_table.free_seat,
+            ChipsHandled: american_table.handle_chips,
         }
     ),
     result=BallSettled,
-    opening=art_57_1.check_opening_staff,
+    opening=american_table.check_opening_staff,
     state_of_play=art_54.state_of_play,
     has_decisions=True,
     layout=LAYOUT_38,

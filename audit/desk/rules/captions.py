@@ -27,9 +27,12 @@ ZERO, MILLISECOND, SECOND = timedelta(), timedelta(milliseconds=1), timedelta(se
 
 SAVED: Mapping[str, Promise] = MappingProxyType(
     {
+        "ball.launched": gettext_lazy("The ball was launched"),
         "ball.settled": gettext_lazy("With a result in between"),
+        "colour.assigned": gettext_lazy("The colour had been assigned"),
         "dice.offered": gettext_lazy("The dice had been offered"),
         "dice.selected": gettext_lazy("The dice had been chosen"),
+        "dice.set_introduced": gettext_lazy("Six dice had been put into service"),
         "dice.thrown": gettext_lazy("With a throw in between"),
         "no_more_bets": gettext_lazy("“Rien ne va plus” was called"),
         "payment.announced": gettext_lazy("The payment was announced"),
@@ -39,11 +42,14 @@ SAVED: Mapping[str, Promise] = MappingProxyType(
         "result.announced": gettext_lazy("The result was announced"),
         "shooter.removed": gettext_lazy("The dice had been taken from the shooter"),
         "spin.voided": gettext_lazy("The spin was voided"),
+        "staff.assigned": gettext_lazy("Somebody had been assigned"),
+        "staff.relieved": gettext_lazy("Somebody had been relieved"),
         "stakes.collected": gettext_lazy("The losing stakes were collected"),
         "throw.voided": gettext_lazy("The throw was voided"),
         "wager.placed": gettext_lazy("There was a stake for it"),
         "wager.switched": gettext_lazy("The stake had been turned on or off"),
         "wager.withdrawn": gettext_lazy("The stake had been taken back"),
+        "wheel.spun": gettext_lazy("The wheel was turned"),
         "zero.decided": gettext_lazy("The player had chosen"),
     }
 )
@@ -51,6 +57,7 @@ SAVED: Mapping[str, Promise] = MappingProxyType(
 
 WITHOUT: Mapping[str, Promise] = MappingProxyType(
     {
+        "ball.launched": gettext_lazy("The ball had not been launched"),
         "ball.settled": gettext_lazy("Without that result"),
         "chip.fell_in_wheel": gettext_lazy("No chip had fallen into the wheel"),
         "colour.assigned": gettext_lazy("Without that colour"),

@@ -448,7 +448,8 @@ TAPES = {
         place w3 manque 100 player=Anna
         land 1
         pay w2 100+100                                ! payment-without-colour:w2
-        pay w1 100+100 colour=blue
+        pay w1 90+100 colour=blue
+        pay w1 10+0                                   ! payout-put-right:w1 ? payment-without-colour
         pay w3 100+100                                ? payment-without-colour    # laid in other chips
         place w4 noir 100 player=Anna colour=blue
         take w4

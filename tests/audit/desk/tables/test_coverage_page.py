@@ -53,7 +53,7 @@ def test_a_sentence_has_its_state_and_says_for_lack_of_what(tenant: Tenant) -> N
     assert "Night of Thu 19 Nov, 20:00–20:00 CET" in text
     assert "the table does not report the croupier’s calls" in text
     assert re.search(r"U 1 Aucune mise ne peut être déposée", text)
-    assert re.search(r"C 2 Si un joueur refuse son tour", text)
+    assert re.search(r"C 3 Si un joueur refuse son tour", text)
     silent = "silent in this session: needs the croupier’s calls"
     assert f"U wager-after-no-more-bets Stake after “Rien ne va plus” · {silent}" in text
     assert "art. 54" not in text
