@@ -252,7 +252,7 @@ def check_payment(table: Table, event: PayoutMade, wager: Wager | None, is_first
             table.moved[wager.id] = None  # what completes it may still come
     elif is_first and "announcements" in session.observes:
         find(table, "payment-not-announced", seq, wager=wager, recorded=paid)
-    if is_first and wager.colour is not None and paid and not event.data.colour:
+    if is_first and wager.colour is not None and wager.status == "won" and not event.data.colour:
         _find_without_colour(table, seq, wager)
     payee = wager.player or wager.seat
     if payee is not None and is_first:
@@ -440,7 +440,7 @@ def _check_colour(table: Table, event: PayoutMade, wager: Wager, player: str) ->
 
 
 def _find_without_colour(table: Table, seq: int, wager: Wager) -> None:
-    """Al. 9: find a stake laid in colour chips that is paid in none; what completes a payment may be in others."""
+    """Al. 9: find a winning stake, laid in colour chips, that is paid in none; not what completes a payment."""
     own = next((colour for colour, players in table.colours.items() if wager.player in players), None)
     if own is not None and "colours" in table.open_session().observes:
         find(table, "payment-without-colour", seq, wager=wager, expected=own)

@@ -451,6 +451,9 @@ TAPES = {
         pay w1 90+100 colour=blue
         pay w1 10+0                                   ! payout-put-right:w1 ? payment-without-colour
         pay w3 100+100                                ? payment-without-colour    # laid in other chips
+        place w5 noir 100 player=Anna colour=blue
+        land 1
+        pay w5 100+100                                ! losing-wager-paid:w5 ? payment-without-colour
         place w4 noir 100 player=Anna colour=blue
         take w4
         pay w4 0+100                                  ? payment-without-colour    # no payment
