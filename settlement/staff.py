@@ -19,6 +19,7 @@ def change_staff(table: Table, event: StaffAssigned | StaffRelieved) -> None:
 
 def change_duty(table: Table) -> None:
     """Follow who is on duty as croupier, after a change of ``staff``."""
+    table.staff_judged = False
     croupiers = {person for person, role in table.staff if role == "croupier"}
     table.on_duty = croupiers.pop() if len(croupiers) == 1 else None
 

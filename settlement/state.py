@@ -403,6 +403,7 @@ class Table(Struct, gc=False):
     seated: list[str] = []
     seat_of: dict[str, str] = {}  # by player
     standing: list[str] = []  # players without a seat who were found to be too many
+    staff_judged: bool = False  # at a coup, and it has not changed since
     chief_missed: bool = False  # there was no chef de table at the last coup, and it was found
     croupier_missed: bool = False  # likewise no croupier
     staff_exceeded: bool = False  # likewise too many of one role

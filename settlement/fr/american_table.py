@@ -59,6 +59,9 @@ def check_unseated_player(table: Table, event: WagerPlaced, wager: Wager) -> Non
 
 def check_staff(table: Table, seq: int) -> None:
     """Al. 4: find, each once while it lasts, a coup without a chef de table or a croupier, or with too many staff."""
+    if table.staff_judged:
+        return
+    table.staff_judged = True
     if "staff" not in table.open_session().observes:
         return
     chiefs, croupiers, employes = _staff(table)
