@@ -38,7 +38,6 @@ from settlement.events import (
 )
 from settlement.layouts import winning_chances
 from settlement.payouts import is_payment
-from settlement.seats import leave_seat, take_seat
 from settlement.staff import payer
 from settlement.state import ColourValue, EarlyPayment, Table, Wager, find
 
