@@ -159,6 +159,17 @@ def enter_for_stranger(table: Table, wager_id: str, move: Move) -> None:
     table.strangers.setdefault(wager_id, []).append(move)
 
 
+def adopt(table: Table, wager: Wager) -> None:
+    """Enter in the account of ``wager`` what changed hands under its id before it was placed."""
+    known = table.stranger_findings.pop(wager.id, None)
+    if known is not None and isinstance(known.recorded, int):
+        account = account_of(table, wager)
+        account.claims, account.head, account.debt = (known,), known.ref, known.recorded
+        wager.winnings_paid = known.recorded
+    for move in table.strangers.pop(wager.id, ()):
+        enter(table, wager, replace(move, rule="payout-without-result", by=wager.placed_by))
+
+
 def why_undecided(table: Table, wager: Wager) -> tuple[str, int] | None:
     """Return the rule that a payout on an open wager breaks now, and the event that shows it.
 

@@ -21,7 +21,7 @@ from settlement.catalogue import RULES
 from settlement.events import WagerPlaced, WagerWithdrawn
 from settlement.finding import Fact
 from settlement.kinds import Kind, Withdrawal
-from settlement.payouts import avoid, is_described_by, lift, note_left_up
+from settlement.payouts import adopt, avoid, is_described_by, lift, note_left_up
 from settlement.seats import owner_of
 from settlement.spelling import likely_word
 from settlement.state import Act, StakeChange, Table, Wager, find
@@ -53,6 +53,8 @@ def place_on(kinds: Mapping[str, Kind], *, is_closed_list: bool = True) -> Calla
         if data.colour:
             wager.colour = data.colour
         table.wagers[wager_id] = wager
+        if table.strangers or table.stranger_findings:
+            adopt(table, wager)
         kind = kind_of(bet)
         if kind is None and not is_closed_list:
             wager.status = "out_of_scope"
