@@ -131,7 +131,7 @@ def judge(table: Table, wager: Wager, sums: LeftUpSums, seq: int, *, is_over: bo
     _find_acts(coup, part if carrier == "act" else 0)
     if wager.id in table.taken:
         _find_sweep(coup, part if carrier == "sweep" else 0, is_over=is_over)
-    head = _as_one_incident(table, start, account.head)
+    head = as_one_incident(table, start, account.head)
     moved = max([move.seq for move in account.moves] + [sums.seq]) or seq
     claims = _as_they_read(coup, debt, before if debt * before > 0 else 0, moved, is_carried=carrier is not None)
     new = [each for each in table.findings[start:] if each.rule not in NO_CLAIM]
@@ -486,7 +486,7 @@ def _find_sweep(coup: _Coup, carried: int, *, is_over: bool) -> None:
 # The incident, and what earlier findings say now
 
 
-def _as_one_incident(table: Table, start: int, head: FindingRef | None) -> FindingRef | None:
+def as_one_incident(table: Table, start: int, head: FindingRef | None) -> FindingRef | None:
     """Let the findings from ``start`` on be consequences of the first of the account; return that one."""
     new = sorted(table.findings[start:], key=lambda each: each.order)
     for index, found in enumerate(new):
@@ -526,7 +526,7 @@ def _as_they_read(coup: _Coup, debt: int, left: int, seq: int, *, is_carried: bo
             )
             if claims[index].owed and is_right:
                 claims[index] = claims[index].put_right(seq)
-    _share(claims, [index for index in open_ if claims[index].put_right_by is None], target, seq)
+    share_debt(claims, [index for index in open_ if claims[index].put_right_by is None], target, seq)
     return tuple(claims)
 
 
@@ -542,7 +542,7 @@ def _made_right(found: Finding, coup: _Coup, seq: int) -> Finding:
     return replace(found.put_right(seq), severity="info")
 
 
-def _share(claims: list[Finding], open_: Sequence[int], target: int, seq: int) -> None:
+def share_debt(claims: list[Finding], open_: Sequence[int], target: int, seq: int) -> None:
     """Let the ``open_`` findings owe ``target``: what is paid goes to the earliest, what is added to the last."""
     signed = {index: _signed(claims[index]) for index in open_}
     excess = sum(signed.values()) - target

@@ -156,17 +156,19 @@ def lift(table: Table, wager: Wager, seq: int, amount: int, *acts: Act) -> None:
 
 def enter_for_stranger(table: Table, wager_id: str, move: Move) -> None:
     """Enter ``move`` for a wager that was never placed."""
-    table.strangers.setdefault(wager_id, []).append(move)
+    account = table.strangers.setdefault(wager_id, Account())
+    account.moves = (*account.moves, move)
 
 
 def adopt(table: Table, wager: Wager) -> None:
-    """Enter in the account of ``wager`` what changed hands under its id before it was placed."""
-    known = table.stranger_findings.pop(wager.id, None)
-    if known is not None and isinstance(known.recorded, int):
-        account = account_of(table, wager)
-        account.claims, account.head, account.debt = (known,), known.ref, known.recorded
-        wager.winnings_paid = known.recorded
-    for move in table.strangers.pop(wager.id, ()):
+    """Let what changed hands under the id of ``wager`` before it was placed be in its account."""
+    account = table.strangers.pop(wager.id, None)
+    if account is None:
+        return
+    moves, account.moves = account.moves, ()
+    wager.account = account
+    wager.winnings_paid = account.debt
+    for move in moves:
         enter(table, wager, replace(move, rule="payout-without-result", by=wager.placed_by))
 
 
@@ -250,7 +252,8 @@ def collect(table: Table, event: StakesCollected) -> None:
                 continue
             account = account_of(table, wager)
             _lay_there(wager, account)
-            account.is_swept = wager.stake_paid + sum(account.lifted) < wager.standing  # an empty spot is not swept
+            lay_there = wager.stake if wager.status == "withdrawn" else wager.standing
+            account.is_swept = wager.stake_paid + sum(account.lifted) < lay_there  # an empty spot is not swept
             wager.changed_by = seq
             if unsettled is None:
                 table.taken[wager_id] = seq
@@ -348,6 +351,7 @@ def _continue(table: Table, event: PayoutMade, source: Wager, wager_id: str, kin
         working=source.working,
     )
     table.wagers[wager_id] = wager
+    adopt(table, wager)
     table.ledger.stakes += kept
     note_left_up(table, wager, seq)
     table.left_up[wager_id] = LeftUp(source.id, seq, continues=True)

@@ -16,19 +16,17 @@ midst gives wrong nets as they stand (``as_it_stands``), and nothing that is onl
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from settlement.accounts import LeftUpSums, known_sums, left_up_sums, net, require_commission
+from settlement.accounts import LeftUpSums, known_sums, left_up_sums, require_commission
 from settlement.finding import Finding
 from settlement.incidents import caused_anew, forget_coup
-from settlement.judging import Judged, is_plain, judge
+from settlement.judging import Judged, as_one_incident, is_plain, judge, share_debt
 from settlement.payouts import account_of, enter
 from settlement.state import Account, Move, Table, Wager, find
 
 NOTHING_UNUSUAL = Account()
 
 STRANGERS_REMEMBERED = 100
-"""Findings on wagers that were never placed, which a later recovery may still put right."""
+"""The ids under which nothing was placed whose debts are remembered."""
 
 
 def end_coup(table: Table, seq: int) -> None:
@@ -77,10 +75,9 @@ def _under_way(table: Table) -> tuple[list[Finding], list[Finding], dict[str, in
         if wager_id not in table.due:  # what is due is not missing before the coup has ended
             debts[wager_id] = judged.debt
         amended += _amended(wager.account, judged)
-    for wager_id, moves in table.strangers.items():
-        found = _judge_stranger(table, wager_id, moves)
-        if found is not None and found.put_right_by is not None:
-            amended.append(found)
+    for wager_id, account in table.strangers.items():
+        if account.moves:
+            amended += _amended(account, _judge_stranger(table, wager_id, account))
     amended += caused_anew(table)
     found_now = table.findings[before:]
     del table.findings[before:]
@@ -103,12 +100,11 @@ def _end_unusual_coup(table: Table, seq: int) -> dict[str, LeftUpSums]:
             wager.changed_by = seq
         if wager.account is not None and wager.account == NOTHING_UNUSUAL:
             wager.account = None
-    for wager_id, moves in table.strangers.items():
-        of_stranger = _judge_stranger(table, wager_id, moves)
-        if of_stranger is not None:
-            _remember(table, wager_id, of_stranger)
+    for wager_id, account in list(table.strangers.items()):
+        if account.moves:
+            _end_stranger(table, wager_id, account)
     table.amended += caused_anew(table)
-    for unusual in (table.moved, table.left_up, table.taken, table.strangers):
+    for unusual in (table.moved, table.left_up, table.taken):
         unusual.clear()
     return left_up
 
@@ -190,43 +186,41 @@ def _find_stakes_left(table: Table, seq: int) -> None:
     table.swept.clear()
 
 
-def _judge_stranger(table: Table, wager_id: str, moves: Sequence[Move]) -> Finding | None:
-    """Report money for a wager that was never placed. Return the finding that a recovery may put right."""
-    total = sum(net(moves)) + sum(move.settled for move in moves)
+def _judge_stranger(table: Table, wager_id: str, account: Account) -> Judged:
+    """Report money for a wager that was never placed, which the player owes or is owed."""
+    moves, before, start = account.moves, account.debt, len(table.findings)
+    debt = before + sum(move.winnings + move.stake + move.settled for move in moves)
     seqs = [move.seq for move in moves]
-    earlier = table.stranger_findings.get(wager_id)
-    if (
-        earlier is not None
-        and isinstance(earlier.recorded, int)
-        and abs(earlier.recorded + total) <= abs(earlier.recorded)
-        and (earlier.recorded + total) * earlier.recorded >= 0
-    ):
-        return earlier.put_right(seqs[-1]) if earlier.recorded + total == 0 else None
-    if total:
-        rule = "payout-without-result" if total > 0 else "payout-underpaid"
-        raised = len(table.findings)
+    is_nearer = 0 <= debt <= before or before <= debt <= 0
+    left = debt if is_nearer else before if debt * before > 0 else 0
+    claims = list(account.claims)
+    share_debt(claims, [index for index, each in enumerate(claims) if each.owed is not None], left, seqs[-1])
+    if not is_nearer:
         find(
             table,
-            rule,
+            "payout-without-result" if debt > left else "payout-underpaid",
             *seqs,
             wager_id=wager_id,
             expected=0,
-            recorded=total,
+            recorded=debt,
+            difference=debt - left,
             croupier=moves[-1].payer,
             status="unknown",
         )
-        return table.findings[-1] if len(table.findings) > raised else None
-    if len(moves) > 1:
+    elif not before and len(moves) > 1:
         find(table, "payout-put-right", *seqs, wager_id=wager_id, expected=0, recorded=0, movements=len(moves))
-    return None
+        return Judged(debt, 0, tuple(claims), account.head)
+    head = as_one_incident(table, start, account.head)
+    return Judged(debt, 0, (*claims, *table.findings[start:]), head)
 
 
-def _remember(table: Table, wager_id: str, found: Finding) -> None:
-    known = table.stranger_findings
-    known.pop(wager_id, None)
-    if found.put_right_by is not None:
-        table.amended.append(found)
-        return
-    known[wager_id] = found
-    if len(known) > STRANGERS_REMEMBERED:
-        del known[next(iter(known))]
+def _end_stranger(table: Table, wager_id: str, account: Account) -> None:
+    judged = _judge_stranger(table, wager_id, account)
+    table.amended += _amended(account, judged)
+    account.debt, account.gift, account.claims, account.head = judged
+    account.moves = ()
+    del table.strangers[wager_id]
+    if account.debt:
+        table.strangers[wager_id] = account  # the last to change is the last to be forgotten
+        if len(table.strangers) > STRANGERS_REMEMBERED:
+            del table.strangers[next(iter(table.strangers))]

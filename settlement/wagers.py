@@ -53,7 +53,7 @@ def place_on(kinds: Mapping[str, Kind], *, is_closed_list: bool = True) -> Calla
         if data.colour:
             wager.colour = data.colour
         table.wagers[wager_id] = wager
-        if table.strangers or table.stranger_findings:
+        if table.strangers:
             adopt(table, wager)
         kind = kind_of(bet)
         if kind is None and not is_closed_list:

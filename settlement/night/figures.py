@@ -208,7 +208,6 @@ class SessionProjection:
         self._lost: list[tuple[int, int]] = []
         self._concessions: list[Concession] = []
         self._of_strangers: Counter[str] = Counter()
-        self._orphaned: Counter[str] = Counter()
         self._draws: list[list[int | str]] = []
         self._finished: dict[str, Wager] = {}  # those that another takes out of the state
         notes: dict[type[Envelope], list[Callable[[Any], None]]] = {}
@@ -255,9 +254,11 @@ class SessionProjection:
         if session is None:
             return
         debts = debts_as_they_stand(self.state.table)
+        of_strangers = dict(self._of_strangers)
         for wager in self._wagers():
+            of_strangers.pop(wager.id, None)  # placed since: it is in his account
             yield wager_line(session, wager, debts.get(wager.id)), wager
-        for wager_id, amount in sorted(self._of_strangers.items()):
+        for wager_id, amount in sorted(of_strangers.items()):
             if amount:
                 yield concession_line(wager_id, "unknown", amount), None
         for given in self._concessions:
@@ -457,8 +458,6 @@ class SessionProjection:
 
     def _note_orphan(self, event: OrphanRecorded) -> None:
         self._concessions.append(Concession(event.seq, "orphan", event.data.amount))
-        if isinstance(event.data.wager, str) and event.data.wager in self.state.table.wagers:
-            self._orphaned[event.data.wager] += event.data.amount
 
     def _note_loss(self, event: EventsLost) -> None:
         self._lost.append((event.seq, event.data.through))
