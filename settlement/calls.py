@@ -18,6 +18,7 @@ from datetime import datetime, timedelta
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+from settlement import acts
 from settlement.accounts import with_part, without_part
 from settlement.events import NoMoreBets
 from settlement.payouts import account_of
@@ -66,7 +67,7 @@ def call_no_more_bets(table: Table, event: NoMoreBets) -> None:
 
 
 def reopen(table: Table) -> None:
-    """Open the betting again: after a result, a voided throw, a relaunch of the ball."""
+    """Open the betting again: after a result, a voided throw or spin, a chip in the wheel."""
     table.call = 0
     table.called_at = None
     if table.stake_changes:
@@ -132,7 +133,9 @@ def _judge_earlier(table: Table, changes: list[StakeChange]) -> None:
 
 
 def _take_again(table: Table, wager: Wager, change: StakeChange) -> None:
-    if timing(table, change.at) == "late":
+    if wager.status == "void":  # it was late itself: the player has to take it back
+        acts.note_return(table, wager.id, change.seq, change.amount)
+    elif timing(table, change.at) == "late":
         find(
             table,
             "withdrawal-after-no-more-bets",
@@ -150,7 +153,8 @@ def _take_again(table: Table, wager: Wager, change: StakeChange) -> None:
 def _placed_late(table: Table, wager: Wager, change: StakeChange) -> None:
     if wager.status not in ("open", "withdrawn"):  # void for another reason
         return
-    find(table, "wager-after-no-more-bets", change.seq, table.call, wager=wager, call_seq=table.call)
+    taken_back_by = wager.changed_by if wager.standing < wager.stake else 0
+    acts.place_late(table, wager, change.seq, table.call, back=wager.standing, seq=taken_back_by)
     if wager.status == "open":
         table.ledger.returned += wager.standing
         del table.live[wager.id]

@@ -59,6 +59,8 @@ def pending(table: Table) -> set[str]:
         | table.left_up.keys()
     )
     of_coup |= {link.source for link in table.left_up.values()}
+    of_coup |= {act.first.wager or "" for act in table.acts.values()} & table.wagers.keys()
+    of_coup |= table.off_and_on.keys() & table.wagers.keys()
     return of_coup | table.live.keys() | table.due.keys() | table.swept.keys()
 
 

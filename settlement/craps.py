@@ -17,6 +17,7 @@ from typing import Any
 
 from msgspec import UNSET
 
+from settlement import acts
 from settlement.calls import reopen
 from settlement.events import DiceThrown, PointMarked, ThrowVoided
 from settlement.state import Table, find
@@ -108,17 +109,20 @@ def mark_point(table: Table, event: PointMarked) -> None:
     seq = event.seq
     number = event.data.number
     unmarked = table.point is not None and not table.point_marked
-    if table.voided_by and not unmarked:
+    if table.voided_by and not unmarked and number != table.point:
         find(table, "void-throw-settled", table.voided_by, seq, voided_seq=table.voided_by, event_type=event.type)
         return
     if number != table.point:
-        find(
+        acts.wrong(
             table,
+            acts.MARKER,
             "point-marker-mismatch",
             table.point_set_by,
             seq,
             expected=table.point,
             recorded=number,
         )
+    elif table.acts:
+        acts.right(table, acts.MARKER, seq)
     if table.point is not None:
         table.point_marked = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from settlement import claims, payouts, wagers
+from settlement import acts, claims, payouts, wagers
 from settlement.calls import call_no_more_bets
 from settlement.events import (
     DisputeOpened,
@@ -38,16 +38,18 @@ def stakes(kinds: Mapping[str, Kind], *, is_closed_list: bool = True) -> dict[ty
 
     def withdraw(table: Table, event: WagerWithdrawn) -> None:
         wagers.withdraw(table, event, kinds)
+        if table.acts:
+            acts.note_withdrawal(table, event)
 
     return {
         WagerPlaced: wagers.place_on(kinds, is_closed_list=is_closed_list),
         WagerWithdrawn: withdraw,
-        StakesCollected: payouts.collect,
+        StakesCollected: sweep,
         PayoutMade: payouts.pay_on(kinds),
         PayoutRecovered: payouts.recover,
         GoodwillPaid: claims.pay_goodwill,
         DisputeOpened: claims.open_dispute,
-        DisputeSettled: claims.settle_dispute,
+        DisputeSettled: _settle_dispute,
         OrphanRecorded: claims.note_orphan,
         NoMoreBets: call_no_more_bets,
         StaffAssigned: change_staff,
@@ -55,6 +57,19 @@ def stakes(kinds: Mapping[str, Kind], *, is_closed_list: bool = True) -> dict[ty
         PlayerSeated: take_seat,
         PlayerLeft: leave_seat,
     }
+
+
+def sweep(table: Table, event: StakesCollected) -> None:
+    """Sweep what the croupier collects as lost."""
+    if table.acts:
+        acts.note_sweep(table, event)
+    payouts.collect(table, event)
+
+
+def _settle_dispute(table: Table, event: DisputeSettled) -> None:
+    if table.acts:
+        acts.note_settlement(table, event)
+    claims.settle_dispute(table, event)
 
 
 def closing(*checks: Callable[[Table, int], object]) -> Handler:

@@ -227,6 +227,21 @@ class LeftUp(Struct, frozen=True, array_like=True, gc=False):
     described: bool = False
 
 
+class PendingAct(Struct, array_like=True, gc=False):
+    """An act that was wrong, and may be put right until its coup ends, or its throw: see ``acts``.
+
+    ``found`` is what it is found to be unless it is put right, ``first`` what stood first. ``right_by`` is the event
+    that put it right, 0 while none has. ``back`` is what still has to go back before it is right, in minor units.
+    ``is_closed``: nothing changes how it stands any more.
+    """
+
+    found: list[Finding]
+    first: Finding
+    right_by: int = 0
+    back: int = 0
+    is_closed: bool = False
+
+
 @_assigned_by_slot
 class Ledger(Struct, gc=False):
     """Both sides of every movement of money that the rules order, in minor units.
@@ -384,6 +399,7 @@ class Table(Struct, gc=False):
     disputes: dict[int, str | None] = {}  # dispute.opened -> its wager
     disputed_by: dict[int, str] = {}  # dispute.opened -> its player
     settled: list[int] = []  # the disputes that were settled
+    acts: dict[str, PendingAct] = {}  # that were wrong in this coup, by event type and what it is about
 
     point: int | None = None
     point_set_by: int = 0
@@ -394,8 +410,10 @@ class Table(Struct, gc=False):
     voided_by: int = 0  # the last throw, where it was voided
     voiding_flags: list[str] = []
     travelling: dict[str, None] = {}  # come wagers on their way to a number, not recorded as moved yet
+    off_and_on: dict[str, None] = {}  # come wagers that the last throw decided on their number
     moves_seen: bool = False
     dice: DiceCustody = field(default_factory=DiceCustody)
+    dice_before: DiceCustody | None = None  # before the first offer since the last throw that was wrong
 
     wheel: WheelCoup = field(default_factory=WheelCoup)
     staff: list[tuple[str, str]] = []

@@ -16,6 +16,7 @@ midst gives wrong nets as they stand (``as_it_stands``), and nothing that is onl
 
 from __future__ import annotations
 
+from settlement import acts
 from settlement.accounts import LeftUpSums, known_sums, left_up_sums, require_commission
 from settlement.finding import Finding
 from settlement.incidents import caused_anew, forget_coup
@@ -31,6 +32,8 @@ STRANGERS_REMEMBERED = 100
 
 def end_coup(table: Table, seq: int) -> None:
     """Judge the coup that event ``seq``, a counted result or the close, ends. Called before it decides anything."""
+    if table.acts:
+        acts.end(table)
     left_up: dict[str, LeftUpSums] = {}
     if table.moved or table.left_up or table.taken or table.strangers:
         left_up = _end_unusual_coup(table, seq)
@@ -65,6 +68,7 @@ def settle(table: Table, wager: Wager, seq: int, amount: int, *, approver_is_par
 
 def _under_way(table: Table) -> tuple[list[Finding], list[Finding], dict[str, int]]:
     before, first_of, at_once = len(table.findings), dict(table.first_of), list(table.found_at_once)
+    void_by = acts.give(table)
     amended: list[Finding] = []
     debts: dict[str, int] = {}
     left_up = left_up_sums(table)
@@ -82,6 +86,7 @@ def _under_way(table: Table) -> tuple[list[Finding], list[Finding], dict[str, in
     found_now = table.findings[before:]
     del table.findings[before:]
     table.first_of, table.found_at_once = first_of, at_once
+    acts.take_away(void_by)
     return found_now, amended, debts
 
 

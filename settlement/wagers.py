@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping
 
 from msgspec.structs import replace
 
+from settlement.acts import lying_with, note_change, place_late, wrong
 from settlement.calls import report_near, take_back, timing
 from settlement.catalogue import RULES
 from settlement.events import WagerPlaced, WagerWithdrawn
@@ -61,7 +62,8 @@ def place_on(kinds: Mapping[str, Kind], *, is_closed_list: bool = True) -> Calla
             if bet not in table.bets_out_of_scope:
                 table.bets_out_of_scope.append(bet)
             return wager
-        table.ledger.stakes += stake
+        ledger = table.ledger
+        ledger.stakes += stake
         if kind is None:
             find(table, "wager-not-permitted", seq, wager=wager, expected=likely_word(bet, kinds), recorded=bet)
             in_play = False
@@ -75,19 +77,25 @@ def place_on(kinds: Mapping[str, Kind], *, is_closed_list: bool = True) -> Calla
             in_play = _is_in_time(table, event, wager) and in_play
         elif session.calls:
             table.stake_changes.append(StakeChange("wager.placed", seq, event.occurred_at, wager_id))
-        # A usual stake needs nothing more; for any other ``_check_stake`` decides what to report.
-        if (
-            stake < session.minimum
-            or data.medium != "chips"
-            or (session.maximum and stake > session.maximum.get(bet, stake))
-        ):
-            _check_stake(table, event, wager)
         if in_play:
             table.live[wager_id] = None
         else:
             wager.status = "void"
             wager.stake_due = stake
-            table.ledger.returned += stake
+            ledger.returned += stake
+        # A usual stake needs nothing more; for any other ``_check_stake`` decides what to report.
+        if (
+            stake < session.minimum
+            or data.medium != "chips"
+            or table.acts
+            # Above the maximum is what a player has there together: no more than all that is open.
+            or (
+                bet in session.maximum
+                and stake + ledger.stakes + ledger.commissions - ledger.returned - ledger.collected
+                > session.maximum[bet]
+            )
+        ):
+            _check_stake(table, event, wager)
         return wager
 
     return place
@@ -134,24 +142,39 @@ def _is_in_time(table: Table, event: WagerPlaced, wager: Wager) -> bool:
         case "near":
             report_near(table, wager, event.occurred_at, event.type, table.call, event.seq)
         case "late":
-            find(table, "wager-after-no-more-bets", table.call, event.seq, wager=wager, call_seq=table.call)
+            place_late(table, wager, table.call, event.seq, back=wager.stake)
             return False
     return True
 
 
 def _check_stake(table: Table, event: WagerPlaced, wager: Wager) -> None:
+    """Report a stake outside the limits, which bind all stakes of a player on one combination, or one not in chips."""
     session = table.open_session()
     data = event.data
-    if data.stake < session.minimum:
-        _find_out_of_limits(table, event, wager, "minimum", session.minimum)
-    elif session.maximum and data.stake > session.maximum.get(data.bet, data.stake):
-        _find_out_of_limits(table, event, wager, "maximum", session.maximum[data.bet])
+    others = lying_with(table, wager) if wager.status == "open" else []
+    total = data.stake + sum(other.standing for other in others)
+    if total < session.minimum:
+        _find_out_of_limits(table, wager, "minimum", session.minimum, total, len(others))
+    elif session.maximum and total > session.maximum.get(data.bet, total):
+        _find_out_of_limits(table, wager, "maximum", session.maximum[data.bet], total, len(others))
+    elif table.acts:
+        note_change(table, wager, event.seq)
     if data.medium != "chips" and data.medium != "plaques":
         find(table, "non-chip-stake", event.seq, wager=wager, medium=data.medium)
 
 
-def _find_out_of_limits(table: Table, event: WagerPlaced, wager: Wager, bound: str, limit: int) -> None:
-    find(table, "stake-out-of-limits", event.seq, wager=wager, expected=limit, recorded=event.data.stake, bound=bound)
+def _find_out_of_limits(table: Table, wager: Wager, bound: str, limit: int, total: int, others: int) -> None:
+    wrong(
+        table,
+        f"wager.placed {wager.id}",
+        "stake-out-of-limits",
+        wager.placed_by,
+        wager=wager,
+        expected=limit,
+        recorded=total,
+        bound=bound,
+        others=others or None,
+    )
 
 
 def withdraw(table: Table, event: WagerWithdrawn, kinds: Mapping[str, Kind]) -> None:

@@ -28,6 +28,39 @@ COUPS = (
         ),
     ),
     Rule(
+        name="act-put-right",
+        severity="info",
+        everywhere=(),
+        reason=Wording(
+            "A finding of this rule cites the text that the act was at odds with until it was put right.",
+            "Un constat de cette règle cite le texte auquel l’acte contrevenait jusqu’à sa régularisation.",
+        ),
+        facts={
+            "act": "event",
+            "first_seq": "number",
+            "right_seq": "number",
+            "first_text": "text",
+            "first_number": "number",
+            "first_money": "money",
+            "first_direction": "direction",
+            "first_colour": "colour",
+        },
+        title=Wording("Act put right in time", "Acte régularisé à temps"),
+        message=Wording(
+            "[Wager {the_wager}: ]event {first_seq} was irregular[ ({act}[: {first_text}][: {first_number}]"
+            "[: {first_money}][: {first_direction}][: {first_colour}])]. Event {right_seq} put it right in time.",
+            "[Mise {the_wager} : ]l’événement {first_seq} était irrégulier[ ({act}[ : {first_text}]"
+            "[ : {first_number}][ : {first_money}][ : {first_direction}][ : {first_colour}])]. L’événement "
+            "{right_seq} l’a régularisé à temps.",
+        ),
+        explanation=Wording(
+            "The verdict on an act falls when its coup or its throw ends, by what then stands. A croupier who notices "
+            "a slip and puts it right before that has done his work. Listed so that a habit can be seen.",
+            "Un acte se juge à la fin de son coup ou de son lancer, sur ce qui demeure alors. Le croupier qui remarque "
+            "une erreur et la régularise avant ce moment fait son métier. Signalé pour qu’une habitude se voie.",
+        ),
+    ),
+    Rule(
         name="rounded-in-players-favour",
         severity="info",
         everywhere=(WAGER,),

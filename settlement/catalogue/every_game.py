@@ -63,19 +63,23 @@ STAKES = (
             "Les articles sur les limites ne nous sont connus que par leur numéro ; les limites sont celles que la "
             "séance a déclarées.",
         ),
-        facts={"bound": "bound"},
+        facts={"bound": "bound", "others": "number"},
         expected_is="money",
         recorded_is="money",
         title=Wording("Stake outside the limits", "Mise hors limites"),
         message=Wording(
-            "Wager {the_wager}: a stake of {recorded} was accepted; the {bound} is {expected}.",
-            "Mise {the_wager} : un enjeu de {recorded} a été accepté ; le {bound} est de {expected}.",
+            "Wager {the_wager}: a stake of {recorded} was accepted[, with {others} other(s) of the same player on the "
+            "same combination]; the {bound} is {expected}.",
+            "Mise {the_wager} : un enjeu de {recorded} a été accepté[, avec {others} autre(s) du même joueur sur la "
+            "même combinaison] ; le {bound} est de {expected}.",
         ),
         explanation=Wording(
-            "The session opened with a minimum, a maximum for this bet, or both. The stake lies outside them. It plays "
-            "all the same, and what it wins is due.",
-            "La séance a été ouverte avec un minimum, un maximum pour cette chance, ou les deux. L’enjeu est en "
-            "dehors. Il joue néanmoins, et ce qu’il gagne est dû.",
+            "The session opened with a minimum, a maximum for this bet, or both. They bind all that a player has on "
+            "one combination. What lies there at the call is outside them. It plays all the same, and what it wins is "
+            "due.",
+            "La séance a été ouverte avec un minimum, un maximum pour cette chance, ou les deux, qui valent pour tout "
+            "ce qu’un joueur a sur une même combinaison. Ce qui s’y trouve à l’annonce est en dehors. L’enjeu joue "
+            "néanmoins, et ce qu’il gagne est dû.",
         ),
     ),
     Rule(
@@ -115,11 +119,11 @@ STAKES = (
         ),
         explanation=Wording(
             "From the call on, no stake may be put down until there is a result. A late stake may have been placed "
-            "with knowledge of the result to come: look at the footage. A voided throw, or a ball taken back after a "
-            "chip fell, opens the bets again.",
+            "with knowledge of the result to come: look at the footage. A voided throw or spin, or a chip in the "
+            "wheel, opens the bets again.",
             "Dès l’annonce, aucune mise ne peut être déposée jusqu’au résultat. Une mise tardive a pu être faite en "
-            "connaissance du coup : il faut revoir les images. Un lancer annulé, ou une bille reprise après la chute "
-            "d’un jeton, rouvre les mises.",
+            "connaissance du coup : il faut revoir les images. Un lancer ou un coup annulé, ou un jeton tombé dans le "
+            "cylindre, rouvre les mises.",
         ),
     ),
     Rule(

@@ -63,6 +63,10 @@ _MONEY: Mapping[str, Wording] = {
         "Have the croupier[ {croupier}] undo what was done on the void throw of event {voided_seq}.",
         "Faire défaire par le croupier[ {croupier}] ce qui a été fait sur le coup nul de l’événement {voided_seq}.",
     ),
+    "act-put-right": Wording(
+        "Ask the croupier[ {croupier}] how the irregularity of event {first_seq} came about, if it recurs.",
+        "Demander au croupier[ {croupier}] d’où vient l’irrégularité de l’événement {first_seq}, si elle se répète.",
+    ),
     "rounded-in-players-favour": Wording(
         "Tell the croupier[ {croupier}] that amounts are rounded down to the payout unit.",
         "Indiquer au croupier[ {croupier}] que les montants s’arrondissent à l’unité de paiement inférieure.",

@@ -18,6 +18,11 @@ die broke or left the table.
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
+from msgspec.structs import replace
+
+from settlement import acts
 from settlement.catalogue import RULES
 from settlement.events import (
     DiceDeclined,
@@ -31,13 +36,16 @@ from settlement.events import (
     ThrowVoided,
 )
 from settlement.seats import is_laid_by, leave_seat
-from settlement.state import Table, find
+from settlement.state import DiceCustody, Table, find
 
 CHANGES_DICE = ("chef_de_partie", "chef_de_table", "opening")
 """Al. 6: who may decide on a change; before a come-out a shooter may as well (al. 4)."""
 
 EXCUSES_CHANGE = frozenset({"broken", "off_table"})
 """Al. 5: what leaves the table with fewer than two good dice."""
+
+Fault: TypeAlias = tuple[str, dict[str, Any]]
+"""What is wrong with an offer: the rule, and the facts of its finding."""
 
 TOUCHES_DICE = ("examine", "fell_off_table")
 """Al. 2: «sauf pour les examiner ou les ramasser lorsqu'ils sont tombés de la table»."""
@@ -50,37 +58,30 @@ VIOLATIONS = frozenset(
 
 
 def offer(table: Table, event: DiceOffered) -> None:
-    """Offer the dice: al. 2, and the turn that ends here: art. 55-8 A 1°."""
-    session = table.open_session()
-    if not session.custody:
+    """Offer the dice: al. 2, and the turn that ends here: art. 55-8 A 1°.
+
+    Of several offers before a throw the last counts: it is judged by the turn before the first that was wrong.
+    """
+    if not table.open_session().custody:
         return
-    dice = table.dice
     seq = event.seq
     seat, player = _turn(table, event.data.seat or None, event.data.player or None)
-    seats = session.seats
+    faults = (
+        _faults_of_offer(table, seat, player) if table.dice_before is None else _faults_anew(table, seq, seat, player)
+    )
+    dice = table.dice
+    adds = bool(faults) and table.dice_before is not None and _is_given_up(dice)
+    for rule, facts in faults:
+        acts.wrong(table, acts.OFFER, rule, dice.offer, seq, recorded=seat or player, adds=adds, **facts)
+    if faults and table.dice_before is None and acts.OFFER in table.acts:
+        table.dice_before = replace(dice)
+    if not faults and _holds_the_dice(table, seat, player):
+        dice.offer = seq
+        return
     if not dice.offer:
-        passed = _first_taken(table, seats[: seats.index(seat)] if seat in seats else ())
-        if passed is not None:
-            find(table, "first-shooter-not-left-of-croupiers", seq, expected=passed, recorded=seat)
         dice.first_offer = seq
-    else:
-        passed = _first_taken(table, _between(seats, dice.shooter, seat))
-        if passed is not None:
-            find(
-                table,
-                "dice-not-offered-clockwise",
-                dice.offer,
-                seq,
-                expected=passed,
-                recorded=seat,
-                after_seat=dice.shooter,
-            )
-        is_over = dice.seven_out or _has_given_up(table)
-        if dice.throws and not is_over and not _is_shooter(table, seat, player):
-            shooter = dice.shooter or dice.player
-            find(table, "dice-passed-without-seven-out", dice.offer, seq, recorded=seat or player, shooter=shooter)
     # Al. 7 binds who throws with a stake of his own; who takes over a series inherits the point.
-    dice.successor_excused = table.point is not None and (_has_given_up(table) or dice.successor_excused)
+    dice.successor_excused = table.point is not None and (_is_given_up(dice) or dice.successor_excused)
     dice.offer = seq
     dice.shooter = seat
     dice.player = player
@@ -310,8 +311,62 @@ def _is_shooter(table: Table, seat: str | None, player: str | None) -> bool:
 
 
 def _has_given_up(table: Table) -> bool:
-    dice = table.dice
+    return _is_given_up(table.dice)
+
+
+def _is_given_up(dice: DiceCustody) -> bool:
     return dice.declined or dice.removed or dice.left
+
+
+def _holds_the_dice(table: Table, seat: str | None, player: str | None) -> bool:
+    """Whether the dice are offered to the player whose turn it is: he has had them all along."""
+    dice = table.dice
+    return bool(dice.offer) and not dice.seven_out and not _is_given_up(dice) and _is_shooter(table, seat, player)
+
+
+def _with_the_dice_of(now: DiceCustody, turn: DiceCustody) -> DiceCustody:
+    """Return the turn of ``turn`` with the dice that are in service now."""
+    return replace(
+        turn,
+        set_introduced=now.set_introduced,
+        dice=now.dice,
+        selected_by=now.selected_by,
+        selected=now.selected,
+        violations=list(turn.violations),
+    )
+
+
+def _faults_anew(table: Table, seq: int, seat: str | None, player: str | None) -> list[Fault]:
+    """Judge an offer after one that was wrong: by the turn before that, or by the wrong one, if it was refused."""
+    now, before = table.dice, table.dice_before
+    assert before is not None
+    table.dice = _with_the_dice_of(now, before)
+    faults = _faults_of_offer(table, seat, player)
+    if not faults:
+        acts.right(table, acts.OFFER, seq)
+        table.dice_before = None
+    elif _is_given_up(now):
+        table.dice = now
+        faults = _faults_of_offer(table, seat, player)
+    return faults
+
+
+def _faults_of_offer(table: Table, seat: str | None, player: str | None) -> list[Fault]:
+    """Return what is wrong with an offer to ``seat`` or ``player``: the rule, whom it passes over, and other facts."""
+    dice = table.dice
+    seats = table.open_session().seats
+    if not dice.offer:
+        passed = _first_taken(table, seats[: seats.index(seat)] if seat in seats else ())
+        return [] if passed is None else [("first-shooter-not-left-of-croupiers", {"expected": passed})]
+    if _holds_the_dice(table, seat, player):
+        return []
+    faults: list[Fault] = []
+    passed = _first_taken(table, _between(seats, dice.shooter, seat))
+    if passed is not None:
+        faults.append(("dice-not-offered-clockwise", {"expected": passed, "after_seat": dice.shooter}))
+    if dice.throws and not dice.seven_out and not _is_given_up(dice) and not _is_shooter(table, seat, player):
+        faults.append(("dice-passed-without-seven-out", {"shooter": dice.shooter or dice.player}))
+    return faults
 
 
 def _between(seats: tuple[str, ...], last: str | None, seat: str | None) -> tuple[str, ...]:

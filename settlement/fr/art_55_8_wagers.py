@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
 
+from settlement import acts
 from settlement.calls import timing
 from settlement.craps import POINT_NUMBERS
 from settlement.events import WagerMoved, WagerPlaced
@@ -93,6 +94,9 @@ WRONG: Mapping[str, OddsTable] = MappingProxyType(
     }
 )
 
+TRAVELLING = ("come", "dont_come")
+"""A 3°, 4°: the dice send them from their box to a number."""
+
 PLACE_BETS = ("right_bet", "wrong_bet")
 """D: taken back, and so moved, «en cas de coup non décisif»."""
 
@@ -160,7 +164,7 @@ def check_moves(table: Table, seq: int) -> None:
         return
     for wager_id in table.travelling:
         wager = table.wagers[wager_id]
-        if wager.travelled_by == table.last_result:
+        if wager.travelled_by == table.last_result and not (table.off_and_on and _is_off_and_on(table, wager)):
             find(
                 table,
                 "come-not-moved",
@@ -186,39 +190,40 @@ def move(table: Table, event: WagerMoved) -> None:
         wager.changed_by = seq
         return
     table.moves_seen = True
-    if wager is None or data.wager not in table.travelling:
-        if table.voided_by:
-            find(
+    travels = data.wager in table.travelling
+    if wager is not None and wager.bet in TRAVELLING and wager.status == "open" and wager.number is not None:
+        if data.number == wager.number:  # where the dice have sent it
+            table.travelling.pop(data.wager, None)
+            if table.acts:
+                acts.right(table, f"{event.type} {data.wager}", seq)
+            return
+        key = f"{event.type} {data.wager}"
+        if travels or key in table.acts or not table.voided_by:
+            table.travelling.pop(data.wager, None)
+            acts.wrong(
                 table,
-                "void-throw-settled",
-                table.voided_by,
-                seq,
-                wager=wager,
-                wager_id=data.wager,
-                voided_seq=table.voided_by,
-                event_type=event.type,
-            )
-        else:
-            find(
-                table,
+                key,
                 "come-moved-to-wrong-number",
+                wager.travelled_by,
                 seq,
                 wager=wager,
-                wager_id=data.wager,
+                expected=wager.number,
                 recorded=data.number,
             )
-        return
-    if data.number != wager.number:
+            return
+    if table.voided_by:
         find(
             table,
-            "come-moved-to-wrong-number",
-            wager.travelled_by,
+            "void-throw-settled",
+            table.voided_by,
             seq,
             wager=wager,
-            expected=wager.number,
-            recorded=data.number,
+            wager_id=data.wager,
+            voided_seq=table.voided_by,
+            event_type=event.type,
         )
-    del table.travelling[data.wager]
+    else:
+        find(table, "come-moved-to-wrong-number", seq, wager=wager, wager_id=data.wager, recorded=data.number)
 
 
 # Placement
@@ -307,6 +312,7 @@ def accept_odds(table: Table, event: WagerPlaced, wager: Wager) -> bool:
 def line(bet: str) -> Resolve:
     """Return how a chance of ``LINE`` is resolved."""
     natural, craps, right_side = LINE[bet]
+    travels = bet in TRAVELLING
 
     def resolve(table: Table, wager: Wager, seq: int, total: int, double: bool) -> None:
         if wager.number is not None:
@@ -314,6 +320,8 @@ def line(bet: str) -> Resolve:
                 lose(table, wager, seq) if right_side else win(table, wager, seq, EVEN)
             elif total == wager.number:
                 win(table, wager, seq, EVEN) if right_side else lose(table, wager, seq)
+                if travels:
+                    table.off_and_on[wager.id] = None
         elif total in natural:
             win(table, wager, seq, EVEN)
         elif total in craps:
@@ -323,7 +331,7 @@ def line(bet: str) -> Resolve:
         else:
             wager.number = total
             wager.travelled_by = wager.changed_by = seq
-            if bet in ("come", "dont_come"):
+            if travels:
                 table.travelling[wager.id] = None
 
     return resolve
@@ -348,6 +356,12 @@ def resolve_hardway(table: Table, wager: Wager, seq: int, total: int, double: bo
         win(table, wager, seq, HARDWAY[total])
     elif total in (7, wager.number):
         lose(table, wager, seq)
+
+
+def _is_off_and_on(table: Table, wager: Wager) -> bool:
+    """Whether another of the same player lies there for ``wager``: the throw that sent it there decided that one."""
+    others = (table.wagers[other] for other in table.off_and_on)
+    return any(other.bet == wager.bet and may_be_of_one(wager, other) for other in others)
 
 
 def _may_be_moved(table: Table, event: WagerMoved, wager: Wager) -> bool:

@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
+from settlement import acts
 from settlement.calls import reopen
 from settlement.catalogue import RULES
 from settlement.events import (
@@ -65,9 +66,13 @@ def spin_wheel(table: Table, event: WheelSpun) -> None:
     _check_announced(table, seq)
     _check_croupier(table, event)
     if table.open_session().wheel:
-        if data.direction == coup.direction_before and not coup.chip_fell:
-            find(
+        if data.direction != coup.direction_before:
+            if table.acts:
+                acts.right(table, acts.WHEEL, seq)
+        elif not coup.chip_fell:
+            acts.wrong(
                 table,
+                acts.WHEEL,
                 "wheel-direction-repeated",
                 coup.spun_before,
                 seq,
@@ -91,21 +96,26 @@ def spin_wheel(table: Table, event: WheelSpun) -> None:
 
 
 def launch_ball(table: Table, event: BallLaunched) -> None:
-    """Check the direction of the ball and the piles of chips; a relaunch opens the betting again."""
+    """Check the direction of the ball and the piles of chips. A ball launched again begins the spin anew."""
     seq = event.seq
     data = event.data
     coup = table.wheel
     session = table.open_session()
     _check_croupier(table, event)
     if session.wheel and data.direction == coup.direction:
-        find(
+        acts.wrong(
             table,
+            acts.BALL,
             "ball-same-direction-as-wheel",
             coup.spun_by,
             seq,
             recorded=data.direction,
             spun_seq=coup.spun_by,
         )
+    elif table.acts:
+        acts.right(table, acts.BALL, seq)
+        if coup.launched_by:
+            acts.right(table, acts.WHEEL, seq)
     is_play = coup.settled_by and not table.closed_by  # from the first coup on
     if is_play and not coup.stacks_rebuilt and "handling" in session.observes:
         is_alone = not any(role == "employe" for _, role in table.staff)
@@ -115,15 +125,13 @@ def launch_ball(table: Table, event: BallLaunched) -> None:
 
 
 def note_launch(table: Table, event: BallLaunched) -> None:
-    """Follow the ball: after a chip fell it is launched again, and betting reopens. For both roulettes."""
+    """Follow the ball: after a chip fell it is taken back and launched again. For both roulettes."""
     coup = table.wheel
     coup.launched_by = event.seq
     coup.launched = True
-    if coup.chip_fell:
-        reopen(table)
-        if coup.ball_retrieved:
-            coup.chip_fell = 0
-            coup.ball_retrieved = False
+    if coup.chip_fell and coup.ball_retrieved:
+        coup.chip_fell = 0
+        coup.ball_retrieved = False
 
 
 def void_spin(table: Table, event: SpinVoided) -> None:
@@ -133,12 +141,15 @@ def void_spin(table: Table, event: SpinVoided) -> None:
     coup.spun_by = coup.launched_by = coup.chip_fell = 0
     coup.ball_retrieved = coup.launched = False  # the wheel turns on
     reopen(table)
+    for kind in acts.OF_SPIN:
+        acts.right(table, kind, event.seq)
 
 
 def drop_chip(table: Table, event: ChipFellInWheel) -> None:
-    """Remember that a chip fell into the turning wheel: the coup must be stopped and the ball launched again."""
+    """Stop the game for a chip in the turning wheel: betting is open again, and the ball is to be launched again."""
     table.wheel.chip_fell = event.seq
     table.wheel.ball_retrieved = False
+    reopen(table)
 
 
 def retrieve_ball(table: Table, event: BallRetrieved) -> None:
@@ -156,7 +167,10 @@ def check_call(table: Table, seq: int, pocket: str) -> None:
     session = table.open_session()
     if not session.calls:
         return
-    if not table.call or (session.wheel and table.call < table.wheel.launched_by):
+    call = table.call
+    if table.wheel.chip_fell and table.last_call > table.last_result:  # what is wrong is that no ball was launched anew
+        call = call or table.last_call
+    if not call or (session.wheel and call < table.wheel.launched_by):
         find(table, "no-more-bets-missing", table.wheel.launched_by, seq, recorded=pocket)
 
 
@@ -184,6 +198,8 @@ def check_fallen_chip(table: Table, seq: int, pocket: str) -> None:
 
 def begin_coup(table: Table, event: BallSettled) -> None:
     """Begin the next coup; remember of this one what the next is compared with."""
+    if table.acts:
+        acts.end(table, *acts.OF_SPIN)
     coup = table.wheel
     # None if the spin was not recorded: then the direction of the next cannot be judged.
     coup.direction_before = coup.direction
@@ -210,8 +226,9 @@ def announce_result(table: Table, event: ResultAnnounced) -> None:
     coup.announced = True
     chances = winning_chances(coup.pocket or "")
     if data.pocket != coup.pocket or set(data.chances) != chances:
-        find(
+        acts.wrong(
             table,
+            acts.RESULT,
             "announcement-mismatch",
             coup.settled_by,
             event.seq,
@@ -219,17 +236,24 @@ def announce_result(table: Table, event: ResultAnnounced) -> None:
             recorded=" ".join([data.pocket, *data.chances]),
             result_seq=coup.settled_by,
         )
+    elif table.acts:
+        acts.right(table, acts.RESULT, event.seq)
 
 
 # Payment: al. 8, 9
 
 
 def announce_payment(table: Table, event: PaymentAnnounced) -> None:
-    """Remember the amount that the croupier announces before he pays."""
+    """Remember the amount that the croupier announces: the last before he pays counts."""
     wager = table.wagers.get(event.data.wager)
-    if wager is not None:
-        wager.announced = event.data.amount
-        wager.announced_by = wager.changed_by = event.seq
+    if wager is None:
+        return
+    if wager.announced is not None and wager.announced_by > table.coup_began:
+        if wager.paid_by > table.coup_began:
+            return
+        acts.announce_again(table, wager, event.seq, event.data.amount)
+    wager.announced = event.data.amount
+    wager.announced_by = wager.changed_by = event.seq
 
 
 def check_payment(table: Table, event: PayoutMade, wager: Wager | None, is_first: bool) -> None:
@@ -241,6 +265,8 @@ def check_payment(table: Table, event: PayoutMade, wager: Wager | None, is_first
     if wager is not None and not is_payment(table, wager, event.data.winnings):
         return
     _check_announced(table, seq)
+    if table.acts:
+        acts.close(table, acts.RESULT)
     if session.collections and table.swept:
         _note_early_payment(table, event, wager)
     if wager is None:
@@ -423,18 +449,25 @@ def _check_order(table: Table, seq: int, wager: Wager, player: str) -> None:
 
 
 def _check_colour(table: Table, event: PayoutMade, wager: Wager, player: str) -> None:
-    colour = event.data.colour
-    if not colour or player in table.colours.get(colour, {}):
+    data = event.data
+    colour = data.colour
+    if not colour:
+        return
+    if player in table.colours.get(colour, {}):
+        if table.acts:
+            acts.right(table, f"{event.type} {wager.id}", event.seq)
         return
     own = [known for known, players in table.colours.items() if player in players]
     if own:
-        find(
+        acts.wrong(
             table,
+            f"{event.type} {wager.id}",
             "payment-wrong-colour",
             event.seq,
             wager=wager,
             expected=own[0],
             recorded=colour,
+            back=data.winnings or data.stake_returned,
         )
 
 

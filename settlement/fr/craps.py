@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from settlement import craps
+from settlement import acts, craps
 from settlement.catalogue.craps_dice import SHOOTER, THROWS
 from settlement.catalogue.craps_sets import DICE_SETS
 from settlement.catalogue.craps_wagers import CRAPS_WAGERS
@@ -35,6 +35,8 @@ from settlement.verdicts import end_coup
 def _throw_in_france(table: Table, event: DiceThrown) -> None:
     seq = event.seq
     # What most throws have no need of is not even called.
+    if table.acts:
+        acts.end(table, *acts.OF_THROW)
     if table.point is not None:
         craps.check_marker(table, seq)
     if table.travelling:
@@ -47,12 +49,16 @@ def _throw_in_france(table: Table, event: DiceThrown) -> None:
         end_coup(table, seq)
     craps.note_result(table, event)
     art_55_7.follow_point(table, seq, total)
+    if table.off_and_on:
+        table.off_and_on.clear()
     if total is not None:
         craps_bets.settle_throw(table, event, total)
     craps.end_throw(table, event, total)
 
 
 def _void_in_france(table: Table, event: ThrowVoided) -> None:
+    if table.acts:
+        acts.end(table, *acts.OF_THROW)
     art_55_7.check_voided_throw(table, event)
     craps.void_throw(table, event)
 

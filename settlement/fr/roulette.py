@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
 
-from settlement import claims, payouts, wagers
+from settlement import acts, claims, payouts, wagers
 from settlement.calls import reopen
 from settlement.catalogue.american_roulette import ANNOUNCEMENTS, PAYMENTS, WHEEL
 from settlement.catalogue.american_table import SEATS_AND_COLOURS, STAFF
@@ -42,7 +42,7 @@ from settlement.fr import art_54_roulette as art_54
 from settlement.fr import art_57_1_american_roulette as art_57_1
 from settlement.law import ARRETE_1959
 from settlement.layouts import LAYOUT_37, LAYOUT_38, Layout
-from settlement.play import closing, stakes
+from settlement.play import closing, stakes, sweep
 from settlement.ruleset import Handler, Ruleset
 from settlement.state import Table, Wager, find
 from settlement.verdicts import end_coup
@@ -145,9 +145,15 @@ def _pay_in_order(pay: Callable[[Table, PayoutMade], Wager | None]) -> Handler:
     return pay_in_order
 
 
+def _recover(table: Table, event: PayoutRecovered) -> None:
+    if table.acts:
+        acts.note_recovery(table, event)
+    payouts.recover(table, event)
+
+
 def _sweep_in_order(table: Table, event: StakesCollected) -> None:
     lying = len(table.swept)
-    payouts.collect(table, event)
+    sweep(table, event)
     if table.wheel.early and len(table.swept) < lying:
         art_57_1.report_early_payments(table)
 
@@ -219,6 +225,7 @@ FR_AMERICAN_ROULETTE = Ruleset(
             StacksRebuilt: art_57_1.rebuild_stacks,
             ResultAnnounced: art_57_1.announce_result,
             PaymentAnnounced: art_57_1.announce_payment,
+            PayoutRecovered: _reading_choice(_recover),
             ColourAssigned: art_57_1.assign_colour,
             PlayerSeated: american_table.seat_player,
             PlayerLeft: american_table.free_seat,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import MappingProxyType
 
-from settlement import craps
+from settlement import acts, craps
 from settlement.catalogue.craps_dice import THROWS
 from settlement.catalogue.craps_wagers import CRAPS_WAGERS
 from settlement.catalogue.quebec import QUEBEC
@@ -21,6 +21,8 @@ from settlement.verdicts import end_coup
 def _throw_in_quebec(table: Table, event: DiceThrown) -> None:
     seq = event.seq
     # What most throws have no need of is not even called.
+    if table.acts:
+        acts.end(table, *acts.OF_THROW)
     if table.point is not None:
         craps.check_marker(table, seq)
     if event.data.flags:
@@ -36,6 +38,8 @@ def _throw_in_quebec(table: Table, event: DiceThrown) -> None:
 
 
 def _void_in_quebec(table: Table, event: ThrowVoided) -> None:
+    if table.acts:
+        acts.end(table, *acts.OF_THROW)
     craps.void_throw(table, event)
     s_95_17.take_late_switches(table)
 

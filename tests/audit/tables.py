@@ -127,17 +127,18 @@ def dice_changed_in_mid_series(tenant: Tenant, stream: str) -> list[dict[str, An
     )
 
 
-MARKED_WRONG = ("point-marker-mismatch", 8)
-"""The rule and the seq of what ``point_marked_wrong`` shows."""
+TOUCHED_WRONGLY = ("dice-touched-without-cause", 8)
+"""The rule and the seq of what ``dice_touched_wrongly`` shows."""
 
 
-def point_marked_wrong(tenant: Tenant, stream: str) -> list[dict[str, Any]]:
-    """The beginning of that session, before money moves: the point is 8, and 9 is marked at event 8, the last."""
+def dice_touched_wrongly(tenant: Tenant, stream: str) -> list[dict[str, Any]]:
+    """The beginning of that session, before money moves: the stickman touches the dice at event 8, the last."""
     events = dice_changed_in_mid_series(tenant, stream)[:8]
-    return [*events[:7], events[7] | {"data": {"number": 9}}]
+    return [*events[:7], events[7] | {"type": "dice.touched", "data": {"by": "stickman", "cause": "habit"}}]
 
 
-def marked_anew(events: list[dict[str, Any]], number: int, *, seq: int) -> dict[str, Any]:
-    """The correction of that mark, at event ``seq``: in its coup and before money moved, it takes effect at once."""
-    data = {"corrects": 8, "data": {"number": number}, "reason": "misread", "approved_by": "chef-4"}
+def touched_for(events: list[dict[str, Any]], cause: str, *, seq: int) -> dict[str, Any]:
+    """The correction of that touch, at event ``seq``: in its coup and before money moved, it takes effect at once."""
+    touch = {"by": "stickman", "cause": cause}
+    data = {"corrects": 8, "data": touch, "reason": "misread", "approved_by": "chef-4"}
     return numbered(events[0], *[("x", {})] * (seq - 2), ("entry.corrected", data))[-1]

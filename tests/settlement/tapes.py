@@ -212,7 +212,8 @@ def _opening(text: str) -> Line:
     ruleset, *observes = plain
     params = {READINGS[name][0]: READINGS[name][1](named.pop(name)) for name in list(named) if name in READINGS}
     if "maximum" in named:
-        params["maximum"] = {"win": named.pop("maximum")}
+        bet, _colon, most = str(named.pop("maximum")).rpartition(":")
+        params["maximum"] = {bet or "win": int(most)}
     if "seats" in named:
         named["seats"] = named["seats"].split(",")
     if "staff" in named:

@@ -35,6 +35,7 @@ RAISED_BY_THE_ENGINE = """
     winning-wager-collected                        C  collections
     losing-wager-not-collected                     M  collections
     payout-put-right                               i  -
+    act-put-right                                  i  -
     rounded-in-players-favour                      i  -
     void-stake-kept                                C  collections
     left-up-stake-mismatch                         C  -

@@ -10,7 +10,7 @@ import pytest
 from settlement import State, adjudicate, decode
 from settlement.catalogue import RULES
 from settlement.state import Table
-from tests.settlement import test_corrections, test_coups
+from tests.settlement import test_acts, test_corrections, test_coups
 from tests.settlement.fr import (
     test_art_54_roulette,
     test_art_55_7_dice,
@@ -202,9 +202,9 @@ TAPES = {
         place w0 field 1000                   => w0:open ? wager-after-no-more-bets
         take w0                               => w0:withdrawn ! one-roll-wager-withdrawn:w0
         call
-        place w2 field 1000                   => w2:void ! wager-after-no-more-bets:w2
+        place w2 field 1000                   => w2:void ? wager-after-no-more-bets
         take w1                               => w1:open ! withdrawal-after-no-more-bets:w1
-        take w2                               ? withdrawal-after-no-more-bets       # void: no effect, no finding
+        take w2                               ! act-put-right:w2 ? withdrawal-after-no-more-bets
         take ghost                            ? withdrawal-after-no-more-bets
         void slid
         place w3 field 1000                   => w3:open ? wager-after-no-more-bets
@@ -222,6 +222,8 @@ TAPES = {
         -1ms take w2                          => w2:withdrawn ! wager-near-call:w2 ? withdrawal-after-no-more-bets
         +1ms take w1                          => w1:open ! withdrawal-after-no-more-bets:w1 ? wager-near-call
         pay w2 0+1000
+        land 1
+        pay w1 1000+1000
         pay w3 0+1000
     """,
     "the tolerance is a reading": """
@@ -229,6 +231,8 @@ TAPES = {
         call
         +0ms place w1 rouge 1000              => w1:open ? wager-near-call
         +1ms place w2 noir 1000               => w2:void ! wager-after-no-more-bets:w2 ? wager-near-call
+        land 1
+        pay w1 1000+1000
         pay w2 0+1000
     """,
     "what is numbered after the call and happened before it is in time": """
@@ -256,8 +260,8 @@ TAPES = {
         fr-roulette calls
         +5s place w1 rouge 1000
         -501ms call                           => w1:void ! wager-after-no-more-bets:w1
-        pay w1 0+1000
         +5s land 1
+        pay w1 0+1000
         +9s close
     """,
     "a change near the call and numbered before it counts": """
@@ -587,6 +591,7 @@ def test_an_engine_fault_would_unbalance_the_ledger() -> None:
 EVERY_TAPE = [
     tape
     for module in (
+        test_acts,
         test_coups,
         test_art_54_roulette,
         test_art_55_7_dice,

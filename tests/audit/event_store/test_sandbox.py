@@ -15,7 +15,7 @@ from audit.models import FIRST_SANDBOX_ID, Casino, Finding, LoggedStream, Quaran
 from audit.transparency.verify import verify
 from tests import citus
 from tests.audit.event_store.test_immutability import APPEND_ONLY, refused, superuser  # noqa: F401
-from tests.audit.tables import Tenant, point_marked_wrong
+from tests.audit.tables import Tenant, dice_touched_wrongly
 
 OTHER_SPACE = "ES403"
 
@@ -60,7 +60,7 @@ def test_the_database_opens_no_stream_in_the_other_space(db: None, is_of_sandbox
 
 
 def test_emptying_takes_what_was_recorded_and_found_and_leaves_the_entry(sandbox: Tenant, stream: str) -> None:
-    assert sandbox.send(stream, point_marked_wrong(sandbox, stream)).status_code == 201
+    assert sandbox.send(stream, dice_touched_wrongly(sandbox, stream)).status_code == 201
     assert sandbox.send(stream, [{"stream": stream}]).status_code == 422
     advance(sandbox.stream(stream).pk)
     assert Finding.objects.standing().filter(casino=sandbox.casino).exists()

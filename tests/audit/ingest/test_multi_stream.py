@@ -18,11 +18,11 @@ from tests.audit.conftest import make_tenant
 from tests.audit.corrections.corrections_desk import approve, replayed
 from tests.audit.sessions import unique_name
 from tests.audit.tables import (
-    MARKED_WRONG,
+    TOUCHED_WRONGLY,
     Tenant,
     dice_changed_in_mid_series,
-    marked_anew,
-    point_marked_wrong,
+    dice_touched_wrongly,
+    touched_for,
 )
 
 COUNTED = ("log.stream", "log.stream_head", "log.event", "log.batch", "log.outbox", "audit_quarantined")
@@ -154,25 +154,25 @@ def test_a_dry_run_answers_with_the_findings_it_would_open_corrections_included(
 @pytest.mark.django_db(transaction=True)
 def test_a_dry_run_of_a_correction_that_takes_effect_at_once_names_what_it_brings_about() -> None:
     tenant = Tenant()
-    events = point_marked_wrong(tenant, "s")
-    right = {**events[7], "data": {"number": 8}}
+    events = dice_touched_wrongly(tenant, "s")
+    right = {**events[7], "data": {"by": "stickman", "cause": "examine"}}
     assert tenant.post("s", [*events[:7], right]).status_code == 201
     replayed(tenant.stream("s").stream_id)
     before = rows()
-    assert found_by_trying(tenant, marked_anew(events, 9, seq=9)) == [MARKED_WRONG, ("entry-corrected", 9)]
+    assert found_by_trying(tenant, touched_for(events, "habit", seq=9)) == [TOUCHED_WRONGLY, ("entry-corrected", 9)]
     assert rows() == before
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_dry_run_names_a_finding_that_was_superseded_and_would_stand_again() -> None:
     tenant = Tenant()
-    events = point_marked_wrong(tenant, "s")
-    for sent in (events, [marked_anew(events, 8, seq=9)]):
+    events = dice_touched_wrongly(tenant, "s")
+    for sent in (events, [touched_for(events, "examine", seq=9)]):
         assert tenant.post("s", sent).status_code == 201
         replayed(tenant.stream("s").stream_id)
     before = rows()
-    found = found_by_trying(tenant, marked_anew(events, 9, seq=10))
-    assert found == [MARKED_WRONG, ("entry-corrected", 9), ("entry-corrected", 10)]
+    found = found_by_trying(tenant, touched_for(events, "habit", seq=10))
+    assert found == [TOUCHED_WRONGLY, ("entry-corrected", 9), ("entry-corrected", 10)]
     assert rows() == before
 
 

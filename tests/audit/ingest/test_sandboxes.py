@@ -24,7 +24,7 @@ from audit.reconciliation import runs, schedule
 from audit.tasks import night_close, night_reconcile
 from audit.transparency import signing_keys
 from audit.transparency.outcome import Outcome
-from tests.audit.tables import MARKED_WRONG, Tenant, point_marked_wrong
+from tests.audit.tables import TOUCHED_WRONGLY, Tenant, dice_touched_wrongly
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_a_key_says_what_it_is(sandbox: Tenant, tenant: Tenant) -> None:
 
 @pytest.fixture
 def adjudicated(sandbox: Tenant, stream: str) -> LoggedStream:
-    assert sandbox.send(stream, point_marked_wrong(sandbox, stream)).status_code == 201
+    assert sandbox.send(stream, dice_touched_wrongly(sandbox, stream)).status_code == 201
     logged = sandbox.stream(stream)
     advance(logged.pk)
     return logged
@@ -98,7 +98,7 @@ def adjudicated(sandbox: Tenant, stream: str) -> LoggedStream:
 
 def test_findings_of_a_sandbox_are_seen_by_its_key_and_open_no_case(sandbox: Tenant, adjudicated: LoggedStream) -> None:
     found = sandbox.ask("findings").json()["results"]
-    assert [(each["rule"], each["seq"]) for each in found] == [MARKED_WRONG]
+    assert [(each["rule"], each["seq"]) for each in found] == [TOUCHED_WRONGLY]
     assert found[0]["priority"] is None
     assert Finding.objects.standing().filter(casino=sandbox.casino).count() == 1
     assert not Case.objects.filter(casino=sandbox.casino).exists()

@@ -21,7 +21,7 @@ from tests.audit.corrections.corrections_desk import CORRECTION, replayed
 from tests.audit.projections.record import CLOSED, COMMITTED, Casino, derived, faults, of_a_session, whole_record
 from tests.audit.reconciliation.played import record
 from tests.audit.register.register_desk import LONG_AGO
-from tests.audit.tables import MARKED_WRONG, dice_changed_in_mid_series, marked_anew, numbered, point_marked_wrong
+from tests.audit.tables import TOUCHED_WRONGLY, dice_changed_in_mid_series, dice_touched_wrongly, numbered, touched_for
 from tests.audit.transparency.sealed import seal
 
 pytestmark = pytest.mark.django_db
@@ -70,13 +70,13 @@ def test_a_session_that_is_half_read_holds(casino: Casino, monkeypatch: pytest.M
 def test_a_run_that_replaces_another_holds_at_each_of_its_steps(
     casino: Casino, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stream = casino.name("marked")
-    events = point_marked_wrong(casino.tenant, stream)
+    stream = casino.name("touched")
+    events = dice_touched_wrongly(casino.tenant, stream)
     assert casino.tenant.post(stream, events).status_code == 201
     stream_id = casino.tenant.stream(stream).stream_id
     replayed(stream_id)
-    assert Finding.objects.standing().filter(stream=stream_id, rule=MARKED_WRONG[0]).exists()
-    assert casino.tenant.post(stream, [marked_anew(events, 8, seq=9)]).status_code == 201
+    assert Finding.objects.standing().filter(stream=stream_id, rule=TOUCHED_WRONGLY[0]).exists()
+    assert casino.tenant.post(stream, [touched_for(events, "examine", seq=9)]).status_code == 201
     assert_holds()
     monkeypatch.setattr(replay, "STEP_EVENTS", 2)
     behind, steps = True, 0
@@ -85,7 +85,7 @@ def test_a_run_that_replaces_another_holds_at_each_of_its_steps(
         assert_holds()
         behind, steps = progress is not None and progress.behind, steps + 1
     assert steps > 3
-    assert not Finding.objects.standing().filter(stream=stream_id, rule=MARKED_WRONG[0]).exists()
+    assert not Finding.objects.standing().filter(stream=stream_id, rule=TOUCHED_WRONGLY[0]).exists()
     closing = numbered(events[0], *[("no_more_bets", {})] * 8, CLOSED)[-1]
     assert casino.tenant.post(stream, [closing]).status_code == 201
     assert_holds()
@@ -98,24 +98,24 @@ def test_a_run_that_is_overtaken_before_it_takes_over_holds_at_each_step(
 ) -> None:
     """What it has found already is taken back with it: no root of it may be the newest that the log has."""
     stream = casino.name("overtaken")
-    events = point_marked_wrong(casino.tenant, stream)
+    events = dice_touched_wrongly(casino.tenant, stream)
     assert casino.tenant.post(stream, events).status_code == 201
     stream_id = casino.tenant.stream(stream).stream_id
     replayed(stream_id)
-    assert casino.tenant.post(stream, [marked_anew(events, 10, seq=9)]).status_code == 201
+    assert casino.tenant.post(stream, [touched_for(events, "custom", seq=9)]).status_code == 201
     monkeypatch.setattr(replay, "STEP_EVENTS", 2)
     while not Finding.objects.filter(stream=stream_id, run__number=2).exists():
         assert replay.advance(stream_id) is not None
         assert_holds()
     assert AdjudicationRun.objects.get(stream=stream_id, number=2).completed_at is None
-    assert casino.tenant.post(stream, [marked_anew(events, 8, seq=10)]).status_code == 201
+    assert casino.tenant.post(stream, [touched_for(events, "examine", seq=10)]).status_code == 201
     behind = True
     while behind:
         progress = replay.advance(stream_id)
         assert_holds()
         behind = progress is not None and progress.behind
     assert AdjudicationRun.objects.filter(stream=stream_id).count() == 3
-    assert not Finding.objects.standing().filter(stream=stream_id, rule=MARKED_WRONG[0]).exists()
+    assert not Finding.objects.standing().filter(stream=stream_id, rule=TOUCHED_WRONGLY[0]).exists()
 
 
 def test_each_step_from_a_correction_that_waits_to_one_that_is_approved_holds(casino: Casino) -> None:

@@ -45,9 +45,9 @@ TAPES = {
     "al. 2: a stake shows that a seat is taken where seating is not reported": """
         fr-craps custody seats=S1,S2,S3
         place w1 big_6 1000 seat=S1
-        offer S2                      ! first-shooter-not-left-of-croupiers
+        offer S2                      ? first-shooter-not-left-of-croupiers
         decline S2
-        offer S1                      ? dice-not-offered-clockwise
+        offer S1                      ! act-put-right ? dice-not-offered-clockwise
         decline S1
         offer S3
     """,
@@ -422,6 +422,7 @@ TAPES = {
         mark 6                                    ! point-marker-mismatch
         throw 5-3
         mark 6                                    ! point-marker-mismatch
+        throw 1-1
         mark 8
     """,
 }

@@ -73,7 +73,7 @@ TAPES = {
         move w1 4
         throw 1-1                     ! come-not-moved:w2
         move w2 4
-        move w2 4                     ! come-moved-to-wrong-number:w2
+        move w2 4                     ? come-moved-to-wrong-number
         place w3 come 1000
         throw 5-4
         move w3 5                     ! come-moved-to-wrong-number:w3

@@ -182,9 +182,11 @@ TAPES = {
         land 1
         announce 1 manque impair rouge
         announce 1 manque rouge                       ! announcement-mismatch
+        land 1
         announce 2 pair manque noir                   ! announcement-mismatch
         land 00
         announce 00 pair                              ! announcement-mismatch
+        land 00
         announce 00
     """,
     "al. 7: announced before the first payout, found once": """

@@ -26,7 +26,7 @@ from tests.audit.adjudication.test_what_stands import (
     session,
 )
 from tests.audit.corrections.corrections_desk import approve, finding_of
-from tests.audit.tables import MARKED_WRONG, Tenant, marked_anew, numbered, point_marked_wrong
+from tests.audit.tables import TOUCHED_WRONGLY, Tenant, dice_touched_wrongly, numbered, touched_for
 
 pytestmark = pytest.mark.django_db
 
@@ -48,23 +48,23 @@ def page_of(desk: Client, finding: Finding, language: str = "en") -> str:
 
 
 def superseded(tenant: Tenant) -> Finding:
-    """Return the wrong mark that correction 9 has removed, in its coup and before money moved."""
-    events = point_marked_wrong(tenant, "s")
-    for sent in (events, [marked_anew(events, 8, seq=9)]):
+    """Return the touch of the dice that correction 9 has removed, in its coup and before money moved."""
+    events = dice_touched_wrongly(tenant, "s")
+    for sent in (events, [touched_for(events, "examine", seq=9)]):
         assert tenant.post("s", sent).status_code == 201
         replayed(tenant.stream("s").stream_id)
-    return Finding.objects.get(stream=tenant.stream("s"), rule=MARKED_WRONG[0])
+    return Finding.objects.get(stream=tenant.stream("s"), rule=TOUCHED_WRONGLY[0])
 
 
 def superseded_while_another_waits(tenant: Tenant, *, is_annulled: bool = False) -> Finding:
-    """Return the wrong mark that event 9 has removed; one run also learns of correction 10, of the opener, that waits.
+    """Return the touch of the dice that event 9 has removed; one run also learns of correction 10, which waits.
 
-    Event 9 corrects the mark, or annuls it.
+    Event 9 corrects the touch, or annuls it.
     """
-    events = point_marked_wrong(tenant, "s")
+    events = dice_touched_wrongly(tenant, "s")
     assert tenant.post("s", events).status_code == 201
     replayed(tenant.stream("s").stream_id)
-    removal = marked_anew(events, 8, seq=9)
+    removal = touched_for(events, "examine", seq=9)
     if is_annulled:
         removal |= {"type": "entry.annulled", "data": {"annuls": 8, "reason": "twice", "approved_by": "chef-4"}}
     data = {"corrects": 1, "data": events[0]["data"], "reason": "float", "approved_by": "chef-4"}
@@ -72,7 +72,7 @@ def superseded_while_another_waits(tenant: Tenant, *, is_annulled: bool = False)
     assert tenant.post("s", [removal, waiting]).status_code == 201
     replayed(tenant.stream("s").stream_id)
     assert finding_of(tenant.stream("s").stream_id, 10).facts["waits"] == "waits"
-    return Finding.objects.get(stream=tenant.stream("s"), rule=MARKED_WRONG[0])
+    return Finding.objects.get(stream=tenant.stream("s"), rule=TOUCHED_WRONGLY[0])
 
 
 def superseded_by_approval(tenant: Tenant) -> Finding:
