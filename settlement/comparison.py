@@ -1,10 +1,11 @@
 """The same stream under one other condition, folded beside it: what a change to an earlier event took away.
 
-``hides`` of a change are the findings that would stand without it, others standing. The other state begins where the
-change takes hold, at the event it names, and is folded event by event with the main one until both are the same again,
-which is usually at the next result. A wager settled otherwise is kept, and wakes the comparison when it is mentioned.
+``hides`` of a change are the findings that would stand without it, others standing but later ones of the same entry.
+The other state begins where the change takes hold, at its entry, and is folded event by event with the main one until
+both are the same again, which is usually at the next result. A wager settled otherwise is kept, and wakes the
+comparison when it is mentioned.
 
-       event it names        change      result
+          entry              change      result
     ────────┬────────────────┬──────────┬───────────────────► the stream as it stands
             └────────────────┴──────────┘  - - wagers apart   the same without the change
 
@@ -21,9 +22,11 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from settlement.changes import ref_of
 from settlement.corrections import Change
 from settlement.events import EventsLost, SessionClosed, SessionOpened
 from settlement.finding import HIDING, Fact, Finding, FindingRef
+from settlement.incidents import as_consequence, is_about_money
 from settlement.mentions import mentioned
 from settlement.state import Difference, Ledger, Table, Wager
 from settlement.verdicts import as_it_stands
@@ -64,13 +67,17 @@ def pending(table: Table) -> set[str]:
     return of_coup | table.live.keys() | table.due.keys() | table.swept.keys()
 
 
-def begins(state: State, change: Change, event: Event) -> bool:
-    """Whether ``event``, which ``change`` names, is another with and without ``change``."""
-    kind = type(event)
+def beginning(state: State, event: Event) -> list[Change]:
+    """Return the changes by which ``event``, their entry, is another than it was when each came; the oldest first."""
+    kind, corrections = type(event), state.corrections
     if kind not in state.handled and kind not in (SessionOpened, EventsLost):
-        return False
-    here, there = state.corrections, state.corrections.without(change.seq)
-    return (here.removed_by(event), here.corrected(event)) != (there.removed_by(event), there.corrected(event))
+        return []
+    here = (corrections.removed_by(event), corrections.corrected(event))
+    return [
+        change
+        for change, before, after in corrections.steps(event)
+        if here != (after if change.seq in corrections.held else before)
+    ]
 
 
 class Comparisons:
@@ -88,9 +95,17 @@ class Comparisons:
 
     def begin(self, event: Event) -> None:
         """Begin a comparison for each change that makes ``event`` another; it comes next."""
-        for change in reversed(self.state.corrections.naming(event)):
-            if begins(self.state, change, event):
-                self._set_going(change.seq, Difference(table=self._copy()))
+        table, held = self.state.table, self.state.corrections.held
+        changes = beginning(self.state, event)
+        for left, change in zip(range(len(changes), 0, -1), changes, strict=True):
+            cause = None if change.seq in held else ref_of(change)
+            difference = Difference(table=None, entry=event.seq, cause=cause)
+            if left <= MOST_AWAKE:
+                difference.table = self._copy()
+                self._set_going(change.seq, difference)
+            else:  # the next would end it
+                difference.ended_at, difference.revised = table.last_seq, True
+                table.differences[change.seq] = difference
 
     def begin_with(self, other: State) -> None:
         """Begin the comparison with the session's own params."""
@@ -134,8 +149,29 @@ class Comparisons:
             if key != PARAMS and here != there:
                 _cancel(difference, here, there)
                 difference.revised = True
+                self._excuse(difference, len(found))
         if event.is_result or type(event) is SessionClosed:
             self.settle(event.seq)
+
+    def _excuse(self, difference: Difference, raised: int) -> None:
+        """Put the last ``raised`` findings down to a change, as far as they hold only by it: for information.
+
+        What was done between an entry and its correction was done under the entry. Money is judged by what stands.
+        """
+        cause, findings = difference.cause, self.state.table.findings
+        if cause is None:
+            return
+        for at in range(len(findings) - raised, len(findings)):
+            finding = findings[at]
+            is_between = difference.entry < finding.seq < cause.seq
+            if is_between and not is_about_money(finding) and finding.ref in difference.only_here:
+                findings[at] = as_consequence(finding, cause)
+                difference.has_consequences = True
+
+    def differing(self, key: int) -> set[str]:
+        """Return the wagers that may differ without change ``key``, or with it."""
+        other = self.others.get(key) if key != PARAMS else None
+        return set() if other is None else {*other.table.wagers, *self.state.table.differences[key].absent}
 
     def settle(self, seq: int) -> None:
         """Drop what is the same in both, and end the comparisons of states that are the same again."""
@@ -246,7 +282,18 @@ class Comparisons:
         table = self.state.table
         kept = pending(table)
         wagers = {wager_id: table.wagers[wager_id] for wager_id in sorted(kept)}
-        plain = msgspec.structs.replace(table, wagers=wagers, findings=[], amended=[], differences={}, corrections=[])
+        # Beside the main state nothing is judged: of what changes are judged by, a voiding needs the last result.
+        acted_on = {seq: noted for seq, noted in table.acted_on.items() if seq >= table.counted}
+        plain = msgspec.structs.replace(
+            table,
+            wagers=wagers,
+            findings=[],
+            amended=[],
+            differences={},
+            corrections=[],
+            acted_on=acted_on,
+            last_money={},
+        )
         return _decode_table(_encode_table(plain))
 
 
@@ -288,6 +335,8 @@ def _play(table: Table) -> Table:
         acted_on={},
         counted=0,
         money=[],
+        last_money={},
+        read=0,
         differences={},
         first_of={},  # these three tell causes, which do not make another finding
         no_results=[],

@@ -1,20 +1,23 @@
 """Changes to earlier events: which correction, annulment or voiding takes effect, how grave it is, how it is reported.
 
     entry.corrected   brings the data of an earlier event anew, whole; of several, the last that fits counts
-    entry.annulled    says that an earlier event never happened
+    entry.annulled    says that an earlier event never happened; of the last correction of an event: that it reads as
+                      it did before that
     with ``voids``    one that voids a throw or a spin: says that the result just counted was none, «Coup nul»
 
-Nothing is erased, and nobody corrects himself unseen: every correction and annulment is a finding, for information in
-its coup and before money moved on it, graver after. A change that ``approved`` leaves out has no effect while it is
-more than information; whether it is can be told only when it comes, so such a change is *held* when the stream is read
-again: the first that is found each time, because without its effect a later one may be more grave or less. So the steps
-in which a stream is read do not matter. A change never changes on a change: whoever errs in a correction corrects the
-same event once more.
+The *entry* of a change is the event that reads otherwise by it: the one it names, or, where it annuls a correction, the
+one that was corrected.
+
+Nothing is erased, and nobody corrects himself unseen: every correction and annulment is a finding, how grave is said by
+``changes``. A change that ``approved`` leaves out has no effect while it is more than information; whether it is can be
+told only when it comes, so such a change is *held* when the stream is read again: the first that is found each time,
+because without its effect a later one may be more grave or less. So the steps in which a stream is read do not matter.
+A change never corrects a change: whoever errs in a correction corrects the same event once more, or annuls it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import Literal, TypeAlias, cast
 
 import msgspec
@@ -33,14 +36,25 @@ from settlement.events import (
 Change: TypeAlias = EntryCorrected | EntryAnnulled | Voiding
 """An event that changes an earlier one; one that voids a throw or a spin only with ``voids``."""
 
+Reading: TypeAlias = tuple[int, Event]
+"""How an event reads: the change by which it never happened or is void, 0 if it stands; and its data."""
+
 MOST_HELD = 16
 """The changes that are held one after the other; the next one takes every later change without approval with it."""
 
-Fault: TypeAlias = Literal["unknown_seq", "other_shape", "of_correction", "of_annulled", "opener", "not_last_result"]
+Fault: TypeAlias = Literal[
+    "unknown_seq",
+    "other_shape",
+    "of_correction",
+    "of_annulled",
+    "of_ineffective",
+    "opener",
+    "not_last_result",
+]
 
 
 def target_of(event: Event | Change) -> int | None:
-    """Return the seq of the earlier event that ``event`` changes on; None if it is no change."""
+    """Return the seq of the earlier event that ``event`` names to change it; None if it is no change."""
     match event:
         case EntryCorrected():
             return event.data.corrects
@@ -66,7 +80,9 @@ def still_held(held: Collection[int], changes: Iterable[Change], *, known_throug
     What was held stays so where the changes after ``known_through`` leave alone what lies before it, by which it was
     judged. Otherwise what is held is found anew, from none.
     """
-    new = [cast(int, target_of(change)) for change in changes if change.seq > known_through]
+    changes = list(changes)
+    known = Corrections(changes)
+    new = [known.entry_of(change.seq) for change in changes if change.seq > known_through]
     is_unmoved = len(held) <= MOST_HELD and max(held, default=0) < min(new, default=0)
     return frozenset(held if is_unmoved or not new else ())
 
@@ -77,7 +93,7 @@ class Corrections:
     ``held`` are the changes that are known to have no effect, by seq.
     """
 
-    __slots__ = ("_by_target", "_changes", "_faults", "held", "targets")
+    __slots__ = ("_by_entry", "_changes", "_entry_of", "_faults", "_undone_by", "held", "targets")
 
     def __init__(self, changes: Iterable[Change], held: Collection[int] = ()) -> None:
         self._changes: dict[int, Change] = {
@@ -86,16 +102,30 @@ class Corrections:
         self.held = frozenset(held)
         """The changes that have no effect, by seq."""
         self._faults: dict[int, Fault] = {}
-        self._by_target: dict[int, list[Change]] = {}
+        self._entry_of: dict[int, int] = {}
+        self._undone_by: dict[int, int] = {}  # a correction -> its annulment
+        self._by_entry: dict[int, list[Change]] = {}
+        corrections_of: dict[int, list[int]] = {}  # by entry, in order, without those annulled
         for seq, change in self._changes.items():
             target = cast(int, target_of(change))
+            entry = target
             if target >= seq:
                 self._faults[seq] = "unknown_seq"
-            elif target in self._changes:
-                self._faults[seq] = "of_correction"
-            else:
-                self._by_target.setdefault(target, []).append(change)
-        self.targets = frozenset(self._by_target)
+                continue
+            if target in self._changes:
+                entry = self._entry_of.get(target, 0)
+                if target in self._undone_by:
+                    self._faults[seq] = "of_annulled"
+                    continue
+                if not isinstance(change, EntryAnnulled) or corrections_of.get(entry, [])[-1:] != [target]:
+                    self._faults[seq] = "of_correction"
+                    continue
+                self._undone_by[corrections_of[entry].pop()] = seq
+            elif isinstance(change, EntryCorrected):
+                corrections_of.setdefault(entry, []).append(seq)
+            self._entry_of[seq] = entry
+            self._by_entry.setdefault(entry, []).append(change)
+        self.targets = frozenset(self._by_entry)
         """The ``seq`` of every event that a change may change on."""
 
     @property
@@ -113,8 +143,17 @@ class Corrections:
         return event.seq in self._changes
 
     def naming(self, event: Event) -> list[Change]:
-        """Return the changes that name ``event``, the last first."""
-        return self._by_target.get(event.seq, [])[::-1]
+        """Return the changes whose entry is ``event``, the last first."""
+        return self._by_entry.get(event.seq, [])[::-1]
+
+    def entry_of(self, seq: int) -> int:
+        """Return the entry of change ``seq``; the event that it names, if it can have no effect."""
+        return self._entry_of.get(seq) or cast(int, target_of(self._changes[seq]))
+
+    def annulled_by(self, change: Change) -> int:
+        """Return the correction that ``change`` annuls; 0 if it annuls none."""
+        target = cast(int, target_of(change))
+        return target if self._undone_by.get(target) == change.seq else 0
 
     def fault(self, seq: int) -> Fault | None:
         """Return why change ``seq`` can have no effect, as far as the changes tell; None if they do not."""
@@ -128,12 +167,33 @@ class Corrections:
         return held | {later for later in self._changes if later > seq and later not in approved}
 
     def without(self, seq: int) -> Corrections:
-        """Return these changes with ``seq`` the other way round: held if it is in effect, in effect if held."""
-        return Corrections(self._changes.values(), self.held ^ {seq})
+        """Return these changes with ``seq`` the other way round: held if it is in effect, in effect if held.
+
+        Later changes of its entry are held with it: what it did is seen beside what stood when it came.
+        """
+        entry = self._entry_of.get(seq, 0)
+        later = {change.seq for change in self._by_entry.get(entry, ()) if change.seq > seq}
+        return Corrections(self._changes.values(), (self.held ^ {seq}) | later)
+
+    def steps(self, event: Event) -> Iterator[tuple[Change, Reading, Reading]]:
+        """Yield the changes whose entry is ``event``, in order, each with how that read when it came, and by it."""
+        readings: list[tuple[int, Event]] = [(0, event)]
+        removed = 0
+        for change in self._by_entry.get(event.seq, ()):
+            now, removed_now = readings, removed
+            if (data := fitting(change, event)) is not None:
+                now = [*readings, (change.seq, data)]
+            elif annulled := self.annulled_by(change):
+                now = [each for each in readings if each[0] != annulled]
+            elif not removed and can_remove(change, event):
+                removed_now = change.seq
+            yield change, (removed, readings[-1][1]), (removed_now, now[-1][1])
+            if change.seq not in self.held:
+                readings, removed = now, removed_now
 
     def removed_by(self, event: Event) -> int:
         """Return the change by which ``event`` never happened or was void; 0 if it stands."""
-        for change in self._by_target.get(event.seq, ()):
+        for change in self._by_entry.get(event.seq, ()):
             if change.seq not in self.held and can_remove(change, event):
                 return change.seq
         return 0
@@ -145,16 +205,21 @@ class Corrections:
     def corrected(self, event: Event) -> Event:
         """Return ``event`` with the data of its last fitting correction in effect; itself if there is none."""
         for change in self.naming(event):
-            if change.seq not in self.held and (data := fitting(change, event)) is not None:
+            if self.stands(change.seq) and (data := fitting(change, event)) is not None:
                 return data
         return event
+
+    def stands(self, seq: int) -> bool:
+        """Whether change ``seq`` is not held, and no annulment of it is in effect."""
+        annulment = self._undone_by.get(seq)
+        return seq not in self.held and (annulment is None or annulment in self.held)
 
 
 def can_remove(change: Change, event: Event) -> bool:
     """Whether ``change`` can annul or void ``event``: not the opener, and only a result is voided."""
     match change:
         case EntryAnnulled():
-            return not isinstance(event, OPENERS)
+            return change.data.annuls == event.seq and not isinstance(event, OPENERS)
         case EntryCorrected():
             return False
         case _:

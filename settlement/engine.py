@@ -43,6 +43,7 @@ from settlement.events import (
 from settlement.finding import Finding, latest
 from settlement.incidents import with_consequences
 from settlement.mentions import load_wagers, mentioned, save_wagers
+from settlement.outcomes import Effect, effect_of
 from settlement.register import READINGS
 from settlement.ruleset import as_opened
 from settlement.rulesets import RULESETS, Handler, Ruleset
@@ -231,21 +232,8 @@ class State:
         self._run((event,), interceptors)
         found = table.findings[before:]
         if seq < corrections.last:
-            self._follow_coup(event, found)
+            changes.follow(table, event, corrections, found)
         comparisons.after(event, found)
-
-    def _follow_coup(self, event: Event, found: list[Finding]) -> None:
-        """Remember the last counted result, and for which wagers money moved since."""
-        table = self.table
-        noted = table.acted_on.get(event.seq)
-        if noted is not None and noted.removed:
-            return
-        if event.is_result:
-            if not any(finding.rule in ("invalid-dice-values", "invalid-pocket") for finding in found):
-                table.counted = event.seq
-                table.money.clear()
-        elif event.type in changes.MONEY:
-            table.money += [(event.seq, wager_id) for wager_id in sorted(mentioned((self.corrected(event),)))]
 
     def _run(self, events: Iterable[Event], interceptors: Interceptors) -> None:
         table = self.table
@@ -306,8 +294,7 @@ class State:
                 check_clock(table, event, table.clock)
             table.clock = event.occurred_at
         if seq in self.corrections.targets:
-            ids = mentioned((event, self.corrected(event)))
-            noted = changes.note(table, event, self.corrections, ids)
+            noted = changes.note(table, event, self.corrections)
             if noted.removed:
                 if self.corrections.voids(noted.removed):
                     reopen(table)
@@ -351,8 +338,12 @@ class State:
             if fault == "not_last_result" and not is_held:
                 self._hold(seq)
             return False
-        severity = changes.severity_of(table, change)
-        if severity == "info" and (is_held or (changes.approves_himself(change) and self._changes_an_outcome(change))):
+        effect = self._effect_of(change, is_held=is_held)
+        severity, grave = changes.severity_of(table, change, self.corrections, effect)
+        difference = table.differences.get(seq)
+        if severity is None and difference is not None and difference.has_consequences:
+            severity = "info"  # they name it as their cause
+        if severity == "info" and is_held:
             severity = "major"
         waits = is_held or (
             severity is not None and severity != "info" and self._approved is not None and seq not in self._approved
@@ -360,8 +351,7 @@ class State:
         if waits and not is_held:
             self._hold(seq)
         if severity is not None or waits:
-            changes.report(table, change, severity or "major", waits=waits)
-            difference = table.differences.get(seq)
+            changes.report(table, change, self.corrections, severity or "major", effect, grave, waits=waits)
             if difference is not None:
                 difference.finding = table.findings[-1]
                 difference.waits = waits
@@ -373,13 +363,17 @@ class State:
         if self._compares:
             raise NeedsReplay(held=self.corrections.held_with(seq, self._approved))
 
-    def _changes_an_outcome(self, change: Change) -> bool:
-        """Whether any wager stands otherwise now than without ``change``, or with it."""
+    def _effect_of(self, change: Change, *, is_held: bool) -> Effect:
+        """Return what ``change`` does to the wagers, or would do if it is held, by what stands now."""
+        difference = self.table.differences.get(change.seq)
+        if difference is None:
+            return Effect()
         other = self._comparisons.others.get(change.seq)
         if other is None:
-            return False
-        ids = set(other.table.wagers)
-        return changes.outcomes(self.table, ids) != changes.outcomes(other.table, ids)
+            return changes.UNKNOWN
+        before, after = (self.table, other.table) if is_held else (other.table, self.table)
+        ids = {*other.table.wagers, *difference.absent}
+        return effect_of(self.corrections.entry_of(change.seq), before, after, ids)
 
     def _open(self, event: SessionOpened) -> None:
         table = self.table
@@ -411,9 +405,13 @@ class State:
 
     def unheld(self, events: Iterable[Event]) -> set[str]:
         """Return the ids of wagers that ``events`` mention and this state does not hold: retired, or not placed yet."""
+        differing: set[str] = set()
         if self.corrections.targets:
+            events = list(events)
+            # What a change does is seen when it comes, on every wager that differs without it.
+            differing.update(*(self._comparisons.differing(event.seq) for event in events))
             events = [each for event in events for each in (event, self.corrected(event))]
-        return mentioned(events, self.table.disputes) - self.table.wagers.keys()
+        return (differing | mentioned(events, self.table.disputes)) - self.table.wagers.keys()
 
     def recall(self, wagers: Iterable[Wager]) -> None:
         """Hold retired wagers again, as they were when they retired."""

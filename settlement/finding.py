@@ -65,6 +65,39 @@ class Owed(Struct, frozen=True, gc=False):
         return {"by": self.by, "to": self.to, "amount": self.amount}
 
 
+class Outcome(Struct, frozen=True, gc=False):
+    """A wager whose outcome is another by a change: its status and the player's gain, ``was`` and ``before`` it.
+
+    Gains are in minor units, below zero where the player loses. ``player`` is None if not known.
+    """
+
+    wager: str
+    player: str | None
+    was: str
+    now: str
+    before: int
+    after: int
+
+    def as_dict(self) -> dict[str, int | str | None]:
+        return {name: getattr(self, name) for name in self.__struct_fields__}
+
+    def written(self) -> list[int | str]:
+        """Return it as part of a fact of a finding."""
+        return [self.wager, self.player or "", self.was, self.now, self.before, self.after]
+
+    @classmethod
+    def read_all(cls, fact: Fact) -> tuple[Outcome, ...]:
+        """Return the outcomes that a fact has, one after the other as ``written`` gave them; none of any other fact."""
+        if not isinstance(fact, list | tuple):
+            return ()
+        size = len(cls.__struct_fields__)
+        rows = (fact[at : at + size] for at in range(0, len(fact), size))
+        return tuple(
+            cls(str(wager), str(player) or None, str(was), str(now), int(before), int(after))
+            for wager, player, was, now, before, after in rows
+        )
+
+
 HIDING = ("entry-corrected", "entry-annulled")
 """The rules whose findings say what they took away."""
 
@@ -120,10 +153,23 @@ class Finding(Struct, frozen=True, kw_only=True):
         return self.causes[0] if self.causes else None
 
     @property
+    def outcomes(self) -> tuple[Outcome, ...]:
+        """The wagers whose outcome is another by the correction or annulment that this is about, fifty at most."""
+        return Outcome.read_all(self.facts.get("outcomes"))
+
+    @property
     def hides(self) -> tuple[FindingRef, ...]:
         """The findings that would stand without the correction or annulment that this one is about, in order."""
         hidden = self.facts.get("hides")
         return tuple(map(FindingRef.read, hidden)) if isinstance(hidden, list | tuple) else ()
+
+    @property
+    def outcomes_sum(self) -> dict[str, int] | None:
+        """How many outcomes are another, and what all those players gain before and after; None if none is."""
+        count, before, after = (self.facts.get(name) for name in ("outcome_count", "sum_before", "sum_after"))
+        if not (isinstance(count, int) and isinstance(before, int) and isinstance(after, int)):
+            return None
+        return {"wagers": count, "before": before, "after": after}
 
     def message(self, language: Language, write: Writer = amount) -> str:
         """Return the finding as a sentence, its amounts as ``write`` writes them."""
@@ -174,6 +220,8 @@ class Finding(Struct, frozen=True, kw_only=True):
             answer["after_loss"] = True
         if self.rule in HIDING:
             answer["hides"] = [hidden.as_dict() for hidden in self.hides]
+            answer["outcomes"] = [outcome.as_dict() for outcome in self.outcomes]
+            answer["outcomes_sum"] = self.outcomes_sum
         if self.put_right_by is not None:
             answer["put_right_by"] = self.put_right_by
         answer["caused_by"] = None if self.caused_by is None else self.caused_by.as_dict()

@@ -8,6 +8,7 @@ A *cause* and its *consequences* are one incident: one case, one deadline. The c
     payouts on a result that decides nothing  `invalid-pocket`, `invalid-dice-values`
     the order of payments, players mixed up   `payments-interleaved` of the same event
     everything after a loss of events         the loss
+    what holds only by a later correction     the finding of the correction: ``comparison``
 
 A finding knows its causes when it is raised, so that a record can store it at once. What it needs to know is in the
 ``Table`` and the ``Wager``. ``with_consequences`` looks the other way, over a whole answer.
@@ -155,6 +156,17 @@ def _of_event(table: Table, seq: int) -> Iterable[Finding]:
         if finding.seq != seq:
             return
         yield finding
+
+
+def is_about_money(finding: Finding) -> bool:
+    """Whether a finding is about money, and not only about what somebody did."""
+    return finding.difference is not None or finding.rule in MONEY
+
+
+def as_consequence(finding: Finding, cause: FindingRef) -> Finding:
+    """Return ``finding`` for information, as a consequence of ``cause``."""
+    causes = tuple(sorted({*finding.causes, cause}, key=lambda each: each.order))
+    return replace(finding, severity="info", causes=causes)
 
 
 def with_consequences(findings: Sequence[Finding]) -> list[Finding]:

@@ -162,6 +162,22 @@ PARAMETERS = (
         reason=Wording("A double table is twice seven.", "La double table fait deux fois sept."),
     ),
     Reading(
+        name="result_slip_s",
+        leaves_open=("art. 55-7 al. 5", "art. 57-1 al. 8", "s. 95.17 intro"),
+        values=Wording("seconds, 30 at most", "secondes, 30 au plus"),
+        default="10",
+        decision=Wording(
+            "A result corrected within ten seconds, before it was announced and before money moved, is a slip of the "
+            "hand if somebody else approved the correction.",
+            "Un résultat corrigé dans les dix secondes, avant son annonce et avant tout mouvement d’argent, est une "
+            "erreur de saisie si une autre personne a approuvé la correction.",
+        ),
+        reason=Wording(
+            "No text lets a result be changed; a number keyed wrong has to be put right at once.",
+            "Aucun texte ne permet de changer un résultat ; un numéro mal saisi doit pouvoir être rectifié aussitôt.",
+        ),
+    ),
+    Reading(
         name="maximum",
         leaves_open=("art. 53 (2007)", "r. 3 s. 3"),
         values=Wording("an amount for each bet", "un montant par chance"),

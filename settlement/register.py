@@ -35,6 +35,7 @@ DEFAULTS: Mapping[str, Any] = MappingProxyType(
         "throw_delay_s": 10,
         "call_tolerance_ms": 500,
         "commission_unit": 1,
+        "result_slip_s": 10,
     }
 )
 """The readings that are the same for every ruleset, where nothing else decides."""
@@ -49,14 +50,17 @@ READINGS = (
     "call_tolerance_ms",
     "commission_unit",
     "seat_limit",
+    "result_slip_s",
     "maximum",
 )
 """The parameters of section 5, by name: the same stream under other readings has another answer."""
 
-OF_MONEY = frozenset(READINGS) - {"throw_delay_s", "seat_limit", "maximum"}
+OF_MONEY = frozenset(READINGS) - {"throw_delay_s", "seat_limit", "result_slip_s", "maximum"}
 """The readings by which what is due to a wager may be another."""
 
 MOST_TOLERANCE_MS = 1_000
+
+MOST_SLIP_S = 30
 
 
 class Register(Params, frozen=True, gc=False):
@@ -109,6 +113,8 @@ def is_lawful(name: str, value: Any, ruleset: Ruleset, *, is_double: bool, minim
             return not minimum or cast(int, value) <= minimum
         case "call_tolerance_ms":
             return cast(int, value) <= MOST_TOLERANCE_MS
+        case "result_slip_s":
+            return cast(int, value) <= MOST_SLIP_S
         case _:
             return True
 
@@ -170,6 +176,7 @@ def resolve(event: SessionOpened, ruleset: Ruleset, register: Register | None) -
         call_tolerance_ms=values["call_tolerance_ms"],
         commission_unit=values["commission_unit"],
         seat_limit=values["seat_limit"],
+        result_slip_s=values["result_slip_s"],
         settled=_settled(register),
         calls="calls" in observes,
         collections="collections" in observes,

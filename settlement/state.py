@@ -70,6 +70,7 @@ class Session(Struct, frozen=True, kw_only=True):
     call_tolerance_ms: int
     commission_unit: int
     seat_limit: int | None
+    result_slip_s: int
     settled: tuple[str, ...] = ()  # the readings that the register itself decides
 
     # Four of the families again, as flags: they are tested at nearly every event.
@@ -339,6 +340,11 @@ class ActedOn(Struct):
     removed: int = 0  # the change by which it never happened
     call: int = 0  # the call that stood before it
     called_at: datetime | None = None
+    type: str = ""
+    at: datetime | None = None
+    reads: dict[int, list[int | str]] = {}  # by change: the fields that differ by it, or the result it takes away
+    counts: bool = False  # a result that decided something
+    is_announced: bool = False
 
 
 class Difference(Struct):
@@ -352,6 +358,9 @@ class Difference(Struct):
     finding: Finding | None = None
     waits: bool = False  # the change waits for its approval
     revised: bool = False  # the finding says more than when it was last taken
+    entry: int = 0  # the event that reads otherwise by the change
+    cause: FindingRef | None = None  # what names the finding of the change, None if it has no effect here
+    has_consequences: bool = False  # findings here hold only by the change
     apart: list[Wager] = []
     absent: list[str] = []  # ids of wagers that were never placed there
     only_here: list[FindingRef] = []
@@ -432,6 +441,8 @@ class Table(Struct, gc=False):
     acted_on: dict[int, ActedOn] = {}  # by seq
     counted: int = 0  # the last counted result, followed where there are changes to earlier events
     money: list[tuple[int, str]] = []  # paid, taken back or swept since: event and wager
+    last_money: dict[str, int] = {}  # the last such event of each wager that a change may touch, 0 for none
+    read: int = 0  # the last result, whether it counted or not, followed likewise
     differences: dict[int, Difference] = {}  # by the seq of the change; 0: the session's own params
 
     on_duty: str | None = None  # the croupier; None if there are several, or none is known

@@ -15,7 +15,7 @@ from audit.adjudication.results import standing_readings
 from audit.event_store import read
 from audit.models import CORRECTION_RULES
 from settlement import Finding, State
-from settlement.corrections import Change, target_of
+from settlement.corrections import Change, Corrections
 from settlement.night.bridge import wager_line
 from settlement.state import Wager
 
@@ -78,8 +78,9 @@ def both_readings(stream_id: int, seq: int) -> BothReadings | None:
     if read.count_from(stream_id, 1, through=last_seq, limit=MAX_EVENTS + 1) > MAX_EVENTS:
         return None
     changes = stream_reader.corrections_of(stream_id, known_through=last_seq)
-    target = next((target_of(change) or 0 for change in changes if change.seq == seq), 0)
     held = stream_reader.held_in(stream_id, changes)
+    known = Corrections(changes, held)
+    target = known.entry_of(seq) if any(change.seq == seq for change in changes) else 0
     readings = standing_readings(stream_id)
     first = max(1, target - BEFORE)
     (before_without, without), (before_with, with_it) = (

@@ -87,6 +87,25 @@ class RefSerializer(serializers.Serializer[Any]):
     wager = serializers.CharField(allow_null=True)
 
 
+class OutcomeSerializer(serializers.Serializer[Any]):
+    """A wager whose outcome a correction changes. Gains are in minor units, below zero where the player loses."""
+
+    wager = serializers.CharField()
+    player = serializers.CharField(allow_null=True)
+    was = serializers.CharField(help_text="Its status without the correction.")
+    now = serializers.CharField(help_text="Its status with it.")
+    before = serializers.IntegerField(help_text="What the player gains without it.")
+    after = serializers.IntegerField(help_text="What the player gains with it.")
+
+
+class OutcomesSumSerializer(serializers.Serializer[Any]):
+    """How many outcomes a correction changes, and what all of their players gain without it and with it."""
+
+    wagers = serializers.IntegerField()
+    before = serializers.IntegerField()
+    after = serializers.IntegerField()
+
+
 class OwedSerializer(serializers.Serializer[Any]):
     """Who owes whom how much, in minor units of the session's currency."""
 
@@ -162,6 +181,12 @@ class FindingSerializer(serializers.Serializer[Finding]):
     provisions = serializers.ListField(child=serializers.CharField(), help_text="All the clauses to cite.")
     after_loss = serializers.BooleanField(required=False, help_text="Events before it are missing.")
     hides = RefSerializer(many=True, required=False, help_text="What would stand without this correction.")
+    outcomes = OutcomeSerializer(
+        many=True, required=False, help_text="The wagers whose outcome this correction changes, fifty at most."
+    )
+    outcomes_sum = OutcomesSumSerializer(
+        required=False, allow_null=True, help_text="The sums of all of them; null if no outcome changes."
+    )
     put_right_by = serializers.IntegerField(required=False, help_text="The event of a later coup that made it good.")
     caused_by = RefSerializer(allow_null=True, help_text="The earliest cause.")
     causes = RefSerializer(many=True)

@@ -340,7 +340,7 @@ FINDING = (
     "rule:str severity:str seq:int evidence:list wager:str|null expected:int|str|null recorded:int|str|null"
     " provision:str|null after_loss:bool message:dict difference:int|null owed:dict|null player:str|null"
     " croupier:str|null put_right_by:int|null provisions:list caused_by:dict|null causes:list consequences:list"
-    " remedy:dict hides:list|absent"
+    " remedy:dict hides:list|absent outcomes:list|absent outcomes_sum:dict|null|absent"
 )
 LEFT_OUT = {"wager": None, "after_loss": False, "put_right_by": None}
 EARLIER: dict[str, Any] = {  # a bundle of engine version 1 has none of these

@@ -17,11 +17,13 @@ from typing import Any, NamedTuple
 
 import msgspec
 from django.db import connection
+from msgspec.structs import replace
 
 from audit.models import PersonKind
 from audit.presentation import person, person_alone
 from settlement import Event
 from settlement.events import ExtensionEvent
+from settlement.finding import Outcome
 
 PLAYER_FIELDS = frozenset({"player"})
 STAFF_FIELDS = frozenset({"person", "croupier", "approved_by", "counted_by"})
@@ -139,12 +141,17 @@ def _codes(values: Iterable[Any]) -> Iterator[str]:
 
 def players_of_facts(facts: Mapping[str, Any]) -> Iterator[PersonId]:
     """Yield the players whom the facts of a finding name."""
-    return players(_codes(facts.get(name) for name in PLAYER_FACTS))
+    yield from players(_codes(facts.get(name) for name in PLAYER_FACTS))
+    yield from players(each.player for each in Outcome.read_all(facts.get("outcomes")))
 
 
 def named_facts(facts: Mapping[str, Any], directory: Directory) -> dict[str, Any]:
     """Return the facts of a finding with its players as a page shows them."""
-    return {
+    named = {
         name: directory.player(value) if name in PLAYER_FACTS and isinstance(value, str) else value
         for name, value in facts.items()
     }
+    if outcomes := Outcome.read_all(facts.get("outcomes")):
+        of_players = (replace(each, player=each.player and directory.player(each.player)) for each in outcomes)
+        named["outcomes"] = [value for each in of_players for value in each.written()]
+    return named

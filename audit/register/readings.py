@@ -73,6 +73,7 @@ KINDS: Mapping[str, Kind] = {
         _reading("zero_rule", _("Zero on a simple chance"), _("choice, half or lose")),
         _reading("release_value", _("Stake released from prison"), _("halving or full")),
         _reading("call_tolerance_ms", _("Tolerance after the call"), _("milliseconds, 1,000 at most")),
+        _reading("result_slip_s", _("Time to correct a slip of the hand"), _("seconds, 30 at most")),
         _reading("throw_delay_s", _("Time allowed for a throw"), _("seconds")),
         _reading("commission_rounding", _("Rounding of the commission"), _("ceil, floor or nearest")),
         _reading("commission_unit", _("Unit of the commission"), _AMOUNT, is_amount=True),
@@ -232,6 +233,7 @@ CLAUSES: Mapping[str, tuple[str, int]] = {
     "zero_rule": ("art. 54 B", -1),
     "seat_limit": ("art. 57-1 al. 3", 0),
     "call_tolerance_ms": ("art. 55-7 al. 7", 0),
+    "result_slip_s": ("art. 57-1 al. 8", 0),
 }
 """The provision that a value of a reading can contradict, and which of its quotations says so."""
 
@@ -269,7 +271,7 @@ def written(name: str, value: Any, currency: str = "") -> str:
     match name:
         case "call_tolerance_ms":
             return f"{value} ms"
-        case "throw_delay_s":
+        case "throw_delay_s" | "result_slip_s":
             return f"{value} s"
         case "seat_limit" if isinstance(value, int):  # the default depends on the table, and is text
             return ngettext("%(number)d player", "%(number)d players", value) % {"number": value}

@@ -95,10 +95,11 @@ class Craps(Session):
         if self.human is not None:
             other = [self.human.chance.randint(1, 6), self.human.chance.randint(1, 6)]
             if self.does("counted and void"):
+                # A throw that one of its flags voids never counted: calling it void takes nothing from anybody.
+                void = {**data, "faces": other, "flags": [self.human.chance.choice(VOIDS)]}
                 writer.may_be_undone()
-                voids = writer.write("dice.thrown", wait_s=wait_s, actor="stickman-1", faces=other, **data)["seq"]
-                flags = [self.human.chance.choice(VOIDS)]
-                writer.write("throw.voided", announced_by="stickman", voids=voids, faces=other, flags=flags, **data)
+                voids = writer.write("dice.thrown", wait_s=wait_s, actor="stickman-1", **void)["seq"]
+                writer.write("throw.voided", announced_by="stickman", voids=voids, **void)
                 self.call()
             elif self.human.reads("dice.thrown", wait_s, {"faces": faces, **data}, {"faces": other}):
                 return

@@ -91,6 +91,8 @@ BELATED: Mapping[str, float] = MappingProxyType(
         "recovered in the next coup": 0.02,
         "paid in the next coup": 0.01,
         "buy-in corrected in a later coup": 0.02,
+        "number taken back": 0.015,
+        "decision read twice": 0.015,
     }
 )
-"""What is put right as well, but only after its coup: that has a finding that stands."""
+"""What is put right as well, but only after its coup, or takes from players what they won: a finding stands of it."""

@@ -443,7 +443,9 @@ class Human:
             writer.write(kind, wait_s=wait_s, actor=actor, **{**right, **wrong})
             self._correct(dict(right))
             return True
-        if self.does("result read twice"):
+        # A second reading that would decide something more takes that from the players when it is annulled.
+        is_harmless = right.get("pocket", "0") not in ("0", "00")
+        if self.does("result read twice" if is_harmless else "decision read twice"):
             writer.write(kind, wait_s=wait_s, actor=actor, **right)
             writer.may_be_undone()
             writer.write(kind, wait_s=0.3, actor=actor, **right)

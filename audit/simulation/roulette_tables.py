@@ -101,10 +101,11 @@ class _Roulette(Session):
     def _land_by_whim(self, human: Human, pocket: str, wait_s: float) -> bool:
         """Void the spin first, or read its pocket wrongly. Return whether ``pocket`` is written."""
         writer, other = self.writer, human.chance.choice(self.layout.wheel)
-        if self.does("counted and void"):
+        if self.does("number taken back"):
             writer.may_be_undone()
             voids = writer.write("ball.settled", wait_s=wait_s, actor="croupier-1", pocket=other)["seq"]
-            writer.write("spin.voided", announced_by="croupier", reason="foreign_object", voids=voids)
+            about = {"announced_by": "croupier", "reason": "foreign_object", "approved_by": CHIEF["person"]}
+            writer.write("spin.voided", actor="croupier-1", voids=voids, **about)
             self.spin_again()
         elif self.does("spin void"):
             writer.write("spin.voided", announced_by="croupier", reason="ball_left_wheel")

@@ -15,13 +15,34 @@ READINGS_ARE_THE_CASINOS = Wording(
 FACTS_OF_A_CHANGE: Mapping[str, Kind] = MappingProxyType(
     {
         "corrects": "number",
+        "annulled": "number",
+        "entry_type": "event",
+        "changed": "changed",
+        "result": "text",
         "reason": "text",
         "approved_by": "text",
+        "announced_by": "role",
+        "grave": "gravity",
+        "outcomes": "outcomes",
+        "outcome_count": "number",
+        "sum_before": "money",
+        "sum_after": "money",
+        "shift": "money",
+        "favoured": "favoured",
         "hides": "texts",
         "hidden": "number",
         "waits": "waiting",
         "compared_through": "number",
     }
+)
+
+_CHANGED_RESULT = Wording(
+    "A result that counted is never undone for nothing. Where anybody’s outcome is another by it, the finding is "
+    "major; it is critical after the number was announced, after money moved, or where nobody but its author approved "
+    "it.",
+    "Un résultat qui a compté ne se défait jamais sans conséquence. Lorsque le sort d’une mise en change, le constat "
+    "est majeur ; il est critique après l’annonce du numéro, après un mouvement d’argent, ou lorsque personne d’autre "
+    "que son auteur ne l’a approuvé.",
 )
 
 CHANGES = (
@@ -33,25 +54,32 @@ CHANGES = (
         facts=FACTS_OF_A_CHANGE,
         title=Wording("Entry corrected", "Écriture corrigée"),
         message=Wording(
-            "The data of event {corrects} were replaced[ (reason given: “{reason}”)][, approved by {approved_by}].[ "
-            "Findings that hold only without the correction: {hidden}[, looked for through event "
+            "Event {corrects}[ ({entry_type})] was corrected[: {changed}][ (reason given: “{reason}”)][, approved by "
+            "{approved_by}].[ Critical, because {grave}.][ Outcomes that change: {outcomes}[; together {shift} "
+            "{favoured}].][ Findings that hold only without the correction: {hidden}[, looked for through event "
             "{compared_through}].][ {waits}.]",
-            "Les données de l’événement {corrects} ont été remplacées[ (motif indiqué : « {reason} »)][, avec "
-            "l’accord donné par {approved_by}].[ Constats qui ne tiennent que sans la correction : {hidden}[, "
-            "recherchés jusqu’à l’événement {compared_through}].][ {waits}.]",
+            "L’événement {corrects}[ ({entry_type})] a été corrigé[ : {changed}][ (motif indiqué : « {reason} »)][, "
+            "avec l’accord donné par {approved_by}].[ Caractère critique : {grave}.][ Sorts qui changent : "
+            "{outcomes}[ ; au total {shift} {favoured}].][ Constats qui ne tiennent que sans la correction : "
+            "{hidden}[, recherchés jusqu’à l’événement {compared_through}].][ {waits}.]",
         ),
         explanation=Wording(
             "Nothing in the record is erased; a correction stands beside what it corrects and is itself a finding. In "
             "its coup and before money moved it is for information. After that it is major, and at least major where "
             "whoever recorded it also approved it and a wager turns out otherwise; after the close, or where it "
-            "touches the opening or the close of the session, it is critical. At the record such a correction has no "
-            "effect until two officers approve it.",
+            f"touches the opening or the close of the session, it is critical. {_CHANGED_RESULT.en} Only a slip of the "
+            "hand, corrected within seconds, before anything was announced or paid and with the approval of another, "
+            "stays for information. What was done before the correction was done under the entry and is put down to "
+            "it. At the record a correction that is more than information has no effect until two officers approve it.",
             "Rien n’est effacé de l’enregistrement ; la correction figure à côté de ce qu’elle corrige et constitue "
             "elle-même un constat. Dans son coup et avant tout mouvement d’argent, elle est portée pour information. "
             "Ensuite elle est majeure, et l’est au moins lorsque son auteur l’a lui-même approuvée et que le sort "
             "d’une mise en change ; après la fermeture, ou si elle touche à l’ouverture ou à la clôture de la séance, "
-            "elle est critique. Dans le registre, une telle correction reste sans effet tant que deux agents ne l’ont "
-            "pas approuvée.",
+            f"elle est critique. {_CHANGED_RESULT.fr} Seule une erreur de saisie, rectifiée dans les secondes qui "
+            "suivent, avant toute annonce et tout paiement et avec l’accord d’une autre personne, reste portée pour "
+            "information. Ce qui a été fait avant la correction l’a été d’après l’écriture et lui est rattaché. Dans "
+            "le registre, une correction qui n’est pas pour information reste sans effet tant que deux agents ne "
+            "l’ont pas approuvée.",
         ),
     ),
     Rule(
@@ -62,20 +90,28 @@ CHANGES = (
         facts=FACTS_OF_A_CHANGE,
         title=Wording("Entry annulled", "Écriture annulée"),
         message=Wording(
-            "Event {corrects} was declared never to have happened[ (reason given: “{reason}”)][, approved by "
-            "{approved_by}].[ Findings that hold only without the annulment: {hidden}[, looked for through event "
-            "{compared_through}].][ {waits}.]",
-            "L’événement {corrects} a été déclaré non avenu[ (motif indiqué : « {reason} »)][, avec l’accord donné par "
-            "{approved_by}].[ Constats qui ne tiennent que sans l’annulation : {hidden}[, recherchés jusqu’à "
+            "Event {corrects}[ ({entry_type})][ (result {result})] no longer counts[ as correction {annulled} left "
+            "it[: {changed}]][ (reason given: “{reason}”)][, approved by {approved_by}].[ Critical, because {grave}.][ "
+            "Outcomes that change: {outcomes}[; together {shift} {favoured}].][ Findings that hold only without the "
+            "annulment: {hidden}[, looked for through event {compared_through}].][ {waits}.]",
+            "L’événement {corrects}[ ({entry_type})][ (résultat {result})] ne compte plus[ tel que la correction "
+            "{annulled} l’avait laissé[ : {changed}]][ (motif indiqué : « {reason} »)][, avec l’accord donné par "
+            "{approved_by}].[ Caractère critique : {grave}.][ Sorts qui changent : {outcomes}[ ; au total {shift} "
+            "{favoured}].][ Constats qui ne tiennent que sans l’annulation : {hidden}[, recherchés jusqu’à "
             "l’événement {compared_through}].][ {waits}.]",
         ),
         explanation=Wording(
-            "A pocket read twice never happened; the entry stays in sight and no longer counts. Its gravity is that of "
-            "a correction at the same moment. A throw or a spin just counted may be called void by the table without a "
-            "finding as long as no money moved on it; after that it is judged like an annulment.",
-            "Un numéro relevé deux fois n’a jamais eu lieu ; l’inscription reste visible et ne compte plus. Sa gravité "
-            "est celle d’une correction au même moment. La table peut annoncer nul un lancer qui vient d’être compté, "
-            "sans constat tant qu’aucun argent n’a été déplacé ; au-delà, il est jugé comme une annulation.",
+            "A pocket read twice never happened; the entry stays in sight and no longer counts. Annulling the last "
+            "correction of an event brings back what was corrected. Its gravity is that of a correction at the same "
+            "moment. A throw or a spin just counted may be called void by the table without a finding as long as no "
+            f"money moved on it and nobody’s outcome is another; after that it is judged like an annulment. "
+            f"{_CHANGED_RESULT.en} That no money has moved is no excuse: the money that will not move is the point.",
+            "Un numéro relevé deux fois n’a jamais eu lieu ; l’inscription reste visible et ne compte plus. Annuler la "
+            "dernière correction d’un événement rétablit ce qui avait été corrigé. Sa gravité est celle d’une "
+            "correction au même moment. La table peut annoncer nul un lancer ou un coup qui vient d’être compté, sans "
+            "constat tant qu’aucun argent n’a été déplacé et qu’aucun sort ne change ; au-delà, il est jugé comme une "
+            f"annulation. {_CHANGED_RESULT.fr} L’absence de mouvement d’argent n’excuse rien : c’est l’argent qui ne "
+            "bougera pas qui est en cause.",
         ),
     ),
     Rule(
@@ -124,12 +160,14 @@ CHANGES = (
         explanation=Wording(
             "A reading fills a gap and may not change what is written: the zero of French roulette leaves the player "
             "his choice, seven players sit at a table of American roulette and fourteen at a double one, the payout "
-            "unit is no larger than the smallest stake, and the tolerance at the call is one second at most. The "
-            "lawful value is used: that of the register, else the default.",
-            "Une lecture comble une lacune et ne change pas ce qui est écrit : le zéro de la roulette française laisse "
-            "le choix au joueur, la roulette américaine admet sept joueurs et quatorze à une double table, l’unité de "
-            "paiement n’excède pas la plus petite mise, et la tolérance à l’annonce est d’une seconde au plus. La "
-            "valeur licite est retenue : celle du registre, sinon la valeur par défaut.",
+            "unit is no larger than the smallest stake, the tolerance at the call is one second at most, and a slip "
+            "of the hand is corrected within thirty seconds. The lawful value is used: that of the register, else the "
+            "default.",
+            "Une lecture comble une lacune et ne change pas ce qui est écrit : le zéro de la roulette française "
+            "laisse le choix au joueur, la roulette américaine admet sept joueurs et quatorze à une double table, "
+            "l’unité de paiement n’excède pas la plus petite mise, la tolérance à l’annonce est d’une seconde au plus "
+            "et une erreur de saisie se rectifie en trente secondes. La valeur licite est retenue : celle du "
+            "registre, sinon la valeur par défaut.",
         ),
     ),
     Rule(

@@ -193,15 +193,16 @@ _RECORD: Mapping[str, Wording] = {
         "Reconstituer {missing_events} d’après les images et demander la cause de la perte.",
     ),
     "correction-without-effect": Wording(
-        "Ask the table for the correction of event {corrects} again, with the data that were meant.",
-        "Redemander à la table la correction de l’événement {corrects}, avec les données voulues.",
+        "{recourse} (change of event {corrects}).",
+        "{recourse} (modification de l’événement {corrects}).",
     ),
     **dict.fromkeys(
         ("entry-corrected", "entry-annulled"),
         Wording(
-            "Ask [{approved_by}, ]who approved the change of event {corrects}, why it was made.",
-            "Demander à[ {approved_by},] qui a approuvé la modification de l’événement {corrects}, pourquoi elle a été "
-            "faite.",
+            "Ask[ {approved_by}, who approved it,][ the {announced_by}, who announced it,] why event {corrects} was "
+            "changed.",
+            "Demander[ à {approved_by}, qui a donné son accord,][ au {announced_by}, auteur de l’annonce,] les motifs "
+            "de la modification de l’événement {corrects}.",
         ),
     ),
     "params-differ-from-register": Wording(

@@ -47,6 +47,11 @@ Kind: TypeAlias = Literal[
     "fault",  # why an odds stake or a correction does not hold
     "switch",  # working or not
     "waiting",  # that an act waits for its approval
+    "changed",  # fields of an event: of each its name, and its value before and after
+    "outcomes",  # wagers whose outcome is another: of each ``sentences.FIELDS_OF_AN_OUTCOME``
+    "gravity",  # what makes the undoing of a result critical, a list
+    "favoured",  # players or house
+    "recourse",  # what to do about a change that has no effect
     "readings",  # a list of readings, by name
     "colour",  # of a player's chips
     "game",

@@ -15,7 +15,7 @@ from datetime import date
 from typing import Any, TypeAlias
 
 from settlement.catalogue.remedies import PAY, PAY_UNKNOWN, RECOVER, RECOVER_UNKNOWN, REMEDIES
-from settlement.catalogue.rule import STANDARD_FACTS, Kind, Language, Rule
+from settlement.catalogue.rule import STANDARD_FACTS, Kind, Language, Rule, Wording
 from settlement.catalogue.templates import agree, fill
 from settlement.catalogue.words import BET_WORDS, word
 
@@ -32,6 +32,19 @@ _TIME = re.compile(r"(\d\d:\d\d:\d\d(?:\.\d+)?)(?:Z|([+-])(\d\d):(\d\d))")
 """The time of an RFC 3339 instant, and its offset."""
 
 _ODDS = re.compile(r"\d+:[1-9]\d*")
+
+FIELDS_OF_MONEY = frozenset(
+    {"amount", "commission", "float", "minimum", "stake", "stake_returned", "value", "winnings"}
+)
+"""The fields of events whose whole numbers are amounts in minor units."""
+
+FIELDS_OF_AN_OUTCOME = ("wager", "player", "was", "now", "before", "after")
+"""What a fact of that kind has of each wager, one after the other: its id, whose it is, its statuses and the gains."""
+
+OUTCOME = Wording("{0} (wager {1}): {2} in place of {3}", "{0} (mise {1}) : {2} au lieu d’{3}")
+
+OUTCOMES_SHOWN = 5
+"""Wagers that a sentence names; the finding has more of them."""
 
 READINGS_OF_MONEY = frozenset({"payout_unit", "commission_unit"})
 """The readings whose value is an amount in minor units."""
@@ -201,10 +214,56 @@ def _format(fact: Any, kind: Kind, language: Language, currency: str, write: Wri
             return "-".join(str(face) for face in fact)
         case "numbers" | "texts" | "wagers" if isinstance(fact, list | tuple):
             return ", ".join(str(each) for each in fact)
-        case "flags" | "readings" if isinstance(fact, list | tuple):
+        case "flags" | "readings" | "gravity" if isinstance(fact, list | tuple):
             return ", ".join(word(kind, each, language) for each in fact)
+        case "changed" if isinstance(fact, list | tuple):
+            return _changed(fact, language, currency, write)
+        case "outcomes" if isinstance(fact, list | tuple) and len(fact) % len(FIELDS_OF_AN_OUTCOME) == 0:
+            return _outcomes(fact, language, currency, write)
         case _:
             return word(kind, fact, language)
+
+
+def _changed(fact: Sequence[Any], language: Language, currency: str, write: Writer) -> str:
+    """Return “stake €5.00 in place of €2.00, …” of fields, each with its values before and after, "" for none."""
+
+    def value(name: str, given: Any) -> str:
+        is_money = name in FIELDS_OF_MONEY and isinstance(given, int)
+        return write(given, currency, language) if is_money else BET_WORDS.get(str(given), str(given))
+
+    parts = []
+    for name, before, after in zip(fact[::3], fact[1::3], fact[2::3], strict=False):
+        field = word("field", name, language)
+        if after == "":
+            parts.append(f"{field} {value(name, before)} {'supprimé' if language == 'fr' else 'left out'}")
+        elif before == "":
+            parts.append(f"{field} {value(name, after)} {'ajouté' if language == 'fr' else 'added'}")
+        else:
+            instead = "au lieu de" if language == "fr" else "in place of"
+            parts.append(f"{field} {value(name, after)} {instead} {value(name, before)}")
+    return ", ".join(parts)
+
+
+def _outcomes(fact: Sequence[Any], language: Language, currency: str, write: Writer) -> str:
+    """Return “P1 (wager a): a stake still in play in place of a win of €350.00; …” of ``FIELDS_OF_AN_OUTCOME``."""
+
+    def result(status: str, gain: int) -> str:
+        if gain:
+            return f"{word('outcome', 'won' if gain > 0 else 'lost', language)} {write(abs(gain), currency, language)}"
+        return word("outcome", status, language)
+
+    of_each = OUTCOME.in_language(language)
+    nobody = "joueur inconnu" if language == "fr" else "unknown player"
+    size = len(FIELDS_OF_AN_OUTCOME)
+    rows = (fact[at : at + size] for at in range(0, len(fact), size))
+    parts = [
+        of_each.format(player or nobody, wager, result(now, after), result(was, before))
+        for wager, player, was, now, before, after in rows
+    ]
+    shown = parts[:OUTCOMES_SHOWN]
+    if len(parts) > len(shown):
+        shown.append("…")
+    return "; ".join(shown) if language == "en" else f"{_NARROW}; ".join(shown)
 
 
 def _day(day: str, language: Language) -> str:

@@ -105,7 +105,7 @@ STREAM = (
         severity="major",
         everywhere=(),
         reason=RESTS_ON_THE_RECORD,
-        facts={"corrects": "number", "fault": "fault"},
+        facts={"corrects": "number", "fault": "fault", "recourse": "recourse"},
         title=Wording("Correction without effect", "Correction sans effet"),
         message=Wording(
             "The correction of event {corrects} changes nothing[: {fault}].",
@@ -113,13 +113,13 @@ STREAM = (
         ),
         explanation=Wording(
             "A correction replaces the data of an earlier event, whole and in the same shape; an annulment says that "
-            "it never happened. This one names an event that does not exist or that it cannot change: a correction, "
-            "an annulled event, the opening in case of an annulment, a result that is not the last. Or its data do "
-            "not fit. The entry stands as it was.",
+            "it never happened. This one names an event that does not exist or that it cannot change: a correction "
+            "that is not the last, an annulled event, the opening in case of an annulment, a result that is not the "
+            "last. Or its data do not fit. The entry stands as it was.",
             "Une correction remplace les données d’un événement antérieur, en entier et sous la même forme ; une "
             "annulation le déclare non avenu. Celle-ci désigne un événement inexistant ou qu’elle ne peut changer : "
-            "une correction, un événement annulé, l’ouverture s’il s’agit d’annuler, un résultat qui n’est pas le "
-            "dernier. Ou ses données ne conviennent pas. L’inscription demeure.",
+            "une correction qui n’est pas la dernière, un événement annulé, l’ouverture s’il s’agit d’annuler, un "
+            "résultat qui n’est pas le dernier. Ou ses données ne conviennent pas. L’inscription demeure.",
         ),
     ),
     Rule(

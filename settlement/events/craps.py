@@ -77,6 +77,8 @@ class DiceThrown(Envelope, frozen=True, gc=False, tag="dice.thrown"):
 
 
 class ThrowVoidedData(Data, frozen=True, gc=False):
+    """Why a throw is «Coup nul»; ``voids`` and ``approved_by`` as of a voided spin."""
+
     announced_by: Role
     flags: list[ThrowFlag]
     faces: tuple[Integer, Integer] | UnsetType = UNSET
@@ -84,6 +86,7 @@ class ThrowVoidedData(Data, frozen=True, gc=False):
     player: Id | UnsetType = UNSET
     dice: list[Id] | UnsetType = UNSET
     voids: Seq | UnsetType = UNSET
+    approved_by: Id | UnsetType = UNSET
 
 
 class ThrowVoided(Envelope, frozen=True, gc=False, tag="throw.voided"):

@@ -102,7 +102,10 @@ EventType: TypeAlias = type[Envelope]
 
 
 class VoidingData(Protocol):
-    """The data of an event that voids: ``voids`` is the seq of the last counted result, if that decides nothing."""
+    """The data of an event that voids: ``voids`` is the seq of the last counted result, if that decides nothing.
+
+    Where it takes away what somebody had won, an ``approved_by`` says who approved it: without one nobody did.
+    """
 
     @property
     def voids(self) -> int | UnsetType: ...
@@ -115,5 +118,9 @@ class Voiding(Protocol):
 
     @property
     def seq(self) -> int: ...
+    @property
+    def occurred_at(self) -> datetime: ...
+    @property
+    def actor(self) -> str | UnsetType: ...
     @property
     def data(self) -> VoidingData: ...

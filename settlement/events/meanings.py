@@ -19,7 +19,8 @@ MEANINGS: Mapping[str, str] = {
     "buy_in.recorded": "A player exchanges money for chips at the table.",
     "events.lost": "Events are lost for good. Its own seq is the first lost number; the next event has `through` + 1.",
     "entry.corrected": "The data of an earlier event were wrong. A finding in itself, which says what it takes away.",
-    "entry.annulled": "An earlier event never happened, as a pocket that was read twice. A finding in itself.",
+    "entry.annulled": "An earlier event never happened, as a pocket that was read twice, or its last correction is "
+    "undone. A finding in itself.",
     "count.opened": "The count of a casino's gaming day begins. First event of its stream.",
     "drop.counted": "The box of a session was counted.",
     "cash_desk.recorded": "Money was exchanged at the cash desk.",
@@ -66,7 +67,7 @@ FIELDS: Mapping[str, str] = {
     "amount": "amount",
     "announced": "whether it was called out",
     "announced_by": "who called it: a role",
-    "annuls": "seq of the event that never happened",
+    "annuls": "seq of the event that never happened, or of the last correction of an event",
     "approved_by": "who approved it: a person",
     "base": "the wager that the odds are on",
     "bet": "the bet, in the words of the law, in small letters",

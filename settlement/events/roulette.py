@@ -42,11 +42,15 @@ class BallSettled(Envelope, frozen=True, gc=False, tag="ball.settled"):
 
 
 class SpinVoidedData(Data, frozen=True, gc=False):
-    """Why a spin decides nothing; ``voids`` names the result that was counted, if one was."""
+    """Why a spin decides nothing; ``voids`` names the result that was counted, if one was.
+
+    ``approved_by`` is who approved that a result which counted is taken away.
+    """
 
     announced_by: Role
     reason: str
     voids: Seq | UnsetType = UNSET
+    approved_by: Id | UnsetType = UNSET
 
 
 class SpinVoided(Envelope, frozen=True, gc=False, tag="spin.voided"):

@@ -41,6 +41,7 @@ class Params(Data, frozen=True, gc=False):
     call_tolerance_ms: Amount | UnsetType = UNSET
     commission_unit: Stake | UnsetType = UNSET
     seat_limit: Amount | UnsetType = UNSET
+    result_slip_s: Amount | UnsetType = UNSET
     maximum: dict[Annotated[str, Meta(pattern=r"^[a-z0-9_]{1,40}\Z")], Amount] | UnsetType = UNSET
 
 

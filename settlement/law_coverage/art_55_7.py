@@ -78,7 +78,13 @@ ART_55_7 = Article(
                 "void-not-announced-by-stickman",
                 "dice-replaced-during-point-series-with-cause",
             ),
-            ("two_coups_nuls", "betting_after_a_voided_throw", "dice_replaced_in_mid_series", "rubbing_the_dice"),
+            (
+                "two_coups_nuls",
+                "betting_after_a_voided_throw",
+                "dice_replaced_in_mid_series",
+                "rubbing_the_dice",
+                "result_slip_s",
+            ),
         ),
         Clause(
             "Le chef de table peut retirer",

@@ -112,7 +112,7 @@ ART_57_1 = Article(
             ALL,
         ),
         Clause("A chaque coup, il doit", "reconstituer", ("stacks-not-rebuilt",)),
-        Clause("Quand la bille", "annonce", ("result-not-announced", "announcement-mismatch")),
+        Clause("Quand la bille", "annonce", ("result-not-announced", "announcement-mismatch"), ("result_slip_s",)),
         Clause("et les chances simples", "les chances simples", ("announcement-mismatch",)),
         Clause("Il ramasse les enjeux perdus", "ramasse", ("payment-before-collection",)),
         Clause("et procède par joueur", "procède", ("payments-interleaved", "spin-before-payments-complete")),

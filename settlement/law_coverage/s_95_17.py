@@ -65,7 +65,7 @@ S_95_17 = Article(
             "95.17. The “Place Bets” wagers",
             "wager on the numbers",
             ("wager-not-permitted", "invalid-wager-number"),
-            ("late_stake_by_analogy",),
+            ("late_stake_by_analogy", "result_slip_s"),
             ALL,
         ),
         Clause("and which may be withdrawn", "withdrawn", ("withdrawal-not-after-indecisive-roll",), bets=ALL),

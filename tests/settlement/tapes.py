@@ -35,6 +35,7 @@ READINGS = {
     "tolerance": ("call_tolerance_ms", int),
     "commission_unit": ("commission_unit", int),
     "seats_at_most": ("seat_limit", int),
+    "slip": ("result_slip_s", int),
 }
 
 

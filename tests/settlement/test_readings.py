@@ -19,6 +19,7 @@ PARAMETERS = """
     commission_unit                    1
     throw_delay_s                      10
     seat_limit                         7, 14
+    result_slip_s                      10
     maximum                            none
 """
 

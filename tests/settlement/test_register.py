@@ -44,6 +44,8 @@ UNLAWFUL = [
     ("fr-craps", {"payout_unit": 600}, {"minimum": 500}, {"payout_unit": 500}, "600", "500"),
     ("fr-craps", {"payout_unit": 500}, {"minimum": 500}, {"minimum": 400}, "500", "1"),
     ("qc-craps", {"call_tolerance_ms": 1001}, {}, None, "1001", "500"),
+    ("fr-roulette", {"result_slip_s": 31}, {}, None, "31", "10"),
+    ("fr-craps", {"result_slip_s": 31}, {}, {"result_slip_s": 20}, "31", "20"),
 ]
 LAWFUL = [
     ("fr-roulette", {"zero_rule": "choice"}, {}, None),
@@ -53,6 +55,7 @@ LAWFUL = [
     ("fr-american-roulette", {"seat_limit": 14}, {"double_table": True}, None),
     ("fr-craps", {"payout_unit": 500}, {"minimum": 500}, None),
     ("qc-craps", {"call_tolerance_ms": 1000}, {}, None),
+    ("qc-craps", {"result_slip_s": 30}, {}, None),
 ]
 
 

@@ -106,7 +106,7 @@ VOIDED = """
     toy-two-coins
     place w1 deux_piles 1000
     toss pile pile                        => w1:open
-    void 3
+    void 3                                ! entry-annulled
     toss pile face                        => w1:lost
     toss pile pile
     void 5                                ! correction-without-effect:-
@@ -118,7 +118,7 @@ VOIDED = """
 def test_a_toss_that_is_void_is_undone_as_a_result_of_the_contract_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(tapes.VERBS, "toss", ("coins.tossed", lambda w, n: {"first": w[0], "second": w[1]}))
     monkeypatch.setitem(tapes.VERBS, "void", ("toss.voided", lambda w, n: {"voids": int(w[0])} if w else {}))
-    (found,) = tapes.play(VOIDED)
+    _voided, found = tapes.play(VOIDED)
     assert (found.rule, found.facts["fault"]) == ("correction-without-effect", "not_last_result")
 
 
@@ -126,7 +126,11 @@ def test_a_toss_that_is_void_is_undone_as_a_result_of_the_contract_is(monkeypatc
 def test_a_toss_that_is_voided_after_money_moved_is_a_finding_and_changes_what_was_due() -> None:
     paid = ("payout.made", {"wager": "w1", "winnings": 2800, "stake_returned": 1000})
     answer = adjudicate(session(*VOIDED_TOSS, paid, VOID_3))
-    assert [(found.rule, found.seq, found.severity) for found in answer.findings][-1] == ("entry-annulled", 5, "major")
+    assert [(found.rule, found.seq, found.severity) for found in answer.findings][-1] == (
+        "entry-annulled",
+        5,
+        "critical",
+    )
     assert answer.wagers["w1"].status == "open"
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from django.utils.translation import gettext
 from msgspec.structs import replace
 
+from audit.adjudication import stream_reader
 from audit.adjudication.both_readings import BothReadings, DifferingWager, WagerReading, both_readings
 from audit.corrections.decisions import state_of
 from audit.corrections.wording import decided_in_words
@@ -22,7 +23,7 @@ from audit.desk.tables.replay import persons_in
 from audit.event_store import read
 from audit.models import CorrectionDecision, Finding
 from audit.models.cases import State
-from audit.persons.directory import NO_NAMES, Directory, mentioned_in, named_facts, staff
+from audit.persons.directory import NO_NAMES, Directory, mentioned_in, named_facts, players_of_facts, staff
 from audit.presentation import (
     finding_title,
     language,
@@ -40,7 +41,8 @@ from settlement import Finding as FoundFinding
 from settlement.catalogue import BET_LABELS, RULES
 from settlement.catalogue.sentences import amount_in_prose
 from settlement.codec import decode_one_stored
-from settlement.corrections import fitting, target_of
+from settlement.corrections import as_corrected, fitting
+from settlement.finding import Outcome
 
 WAGERS_SHOWN = 50
 FINDINGS_SHOWN = 50
@@ -51,14 +53,15 @@ def correction_context(
 ) -> dict[str, Any]:
     """Return the context of the page of the correction that ``finding`` is of; ``with_names`` beside persons' ids."""
     change = _event(finding, finding.seq)
-    target = _event(finding, target_of(change) or 0) if change is not None else None
-    corrected = fitting(change, target) if change is not None and target is not None else None  # type: ignore[arg-type]
+    target = _event(finding, int(finding.facts.get("corrects") or 0))
+    corrected = _corrected(finding, change, target)
     both = both_readings(finding.stream_id, finding.seq)
     felts = BothFelts(finding, both) if both is not None else None
     directory = NO_NAMES
     people = [getattr(change, "actor", None), getattr(getattr(change, "data", None), "approved_by", None)]
     if with_names:
         named = [*mentioned_in(each for each in (target, corrected) if each is not None), *staff(people)]
+        named += players_of_facts(finding.facts)
         for playback in (felts.without, felts.with_it) if felts is not None else ():
             named += persons_in(playback)
         directory = page_directory(finding.casino_id, named, with_names=True)
@@ -81,6 +84,8 @@ def correction_context(
         "reason": finding.facts.get("reason") or "",
         "both": both is not None,
         "felts": felts.context(directory) if felts is not None else None,
+        "outcomes": [_outcome(each, finding.currency) for each in value.outcomes],
+        "outcomes_sum": _outcomes_sum(value),
         "wagers": list(_wagers(both, finding.currency))[:WAGERS_SHOWN] if both is not None else [],
         "sums": _sums(both, finding.currency) if both is not None else None,
         "change": _change(both, finding.currency) if both is not None else None,
@@ -89,6 +94,16 @@ def correction_context(
         "only_without": _titles(both.only_without) if both is not None else [],
         "only_with": _titles(both.only_with) if both is not None else [],
     }
+
+
+def _corrected(finding: Finding, change: Event | None, target: Event | None) -> Event | None:
+    """Return how an entry reads by a change; None where it never happened."""
+    if change is None or target is None:
+        return None
+    if not finding.facts.get("annulled"):
+        return fitting(change, target)  # type: ignore[arg-type]
+    before = stream_reader.corrections_of(finding.stream_id, known_through=finding.seq)
+    return as_corrected(target, before)[0]
 
 
 def _event(finding: Finding, seq: int) -> Event | None:
@@ -128,6 +143,47 @@ def _reading(reading: WagerReading | None, currency: str) -> dict[str, str] | No
         "paid": money(paid, currency),
         "difference": payment_error(paid - reading.winnings_due - reading.stake_due, currency),
     }
+
+
+def _outcome(outcome: Outcome, currency: str) -> dict[str, str]:
+    """Return whose outcome a correction changes, from what to what; the player as the page names persons."""
+    return {
+        "player": outcome.player or gettext("unknown player"),
+        "wager": outcome.wager,
+        "was": _gained(outcome.before, currency) or wager_status(outcome.was, currency),
+        "now": _gained(outcome.after, currency) or wager_status(outcome.now, currency),
+        "difference": _favours(outcome.after - outcome.before, currency),
+    }
+
+
+def _outcomes_sum(finding: FoundFinding) -> dict[str, Any] | None:
+    """Return of how many wagers the outcome changes, and what that means for all of their players together."""
+    sums = finding.outcomes_sum
+    if sums is None:
+        return None
+    return {
+        "number": sums["wagers"],
+        "left_out": sums["wagers"] - len(finding.outcomes),
+        "was": _gained(sums["before"], finding.currency) or gettext("nothing"),
+        "now": _gained(sums["after"], finding.currency) or gettext("nothing"),
+        "difference": _favours(sums["after"] - sums["before"], finding.currency),
+    }
+
+
+def _gained(minor: int, currency: str) -> str:
+    """Return what a player wins or loses, in words instead of a sign; "" if neither."""
+    if not minor:
+        return ""
+    words = gettext("wins %(amount)s") if minor > 0 else gettext("loses %(amount)s")
+    return words % {"amount": money(abs(minor), currency)}
+
+
+def _favours(minor: int, currency: str) -> str:
+    """Return by how much an outcome is better for a player, or worse; "" if it is all the same in money."""
+    if not minor:
+        return ""
+    words = gettext("%(amount)s more for the player") if minor > 0 else gettext("%(amount)s less for the player")
+    return words % {"amount": money(abs(minor), currency)}
 
 
 def _sums(both: BothReadings, currency: str) -> dict[str, dict[str, str]]:

@@ -36,7 +36,7 @@ from audit.register.readings import (
 )
 from audit.register.shifts import SHIFTS
 from settlement.readings import READINGS
-from settlement.register import MOST_TOLERANCE_MS
+from settlement.register import MOST_SLIP_S, MOST_TOLERANCE_MS
 from settlement.rulesets import RULESETS
 
 YES_OR_NO = ("commission_refunded_on_withdrawal", DOUBLE_TABLE)
@@ -45,6 +45,7 @@ COUNTED: Mapping[str, Promise] = MappingProxyType(
     {
         "call_tolerance_ms": gettext_lazy("milliseconds"),
         "throw_delay_s": gettext_lazy("seconds"),
+        "result_slip_s": gettext_lazy("seconds"),
         "seat_limit": gettext_lazy("players"),
     }
 )
@@ -53,12 +54,16 @@ COUNTED: Mapping[str, Promise] = MappingProxyType(
 HINTS: Mapping[str, Promise] = MappingProxyType(
     {
         "call_tolerance_ms": gettext_lazy("1,000 at most"),
+        "result_slip_s": gettext_lazy("30 at most"),
         "seat_limit": gettext_lazy("7 at most, 14 at a double table"),
         SHIFTS: gettext_lazy("Each with the clock time at which it begins; it goes on until the next one."),
         STILL_PLAYED_BY: gettext_lazy("Who decided, and when."),
     }
 )
 """What a value is held to, by the reading."""
+
+MOST: Mapping[str, int] = MappingProxyType({"call_tolerance_ms": MOST_TOLERANCE_MS, "result_slip_s": MOST_SLIP_S})
+"""The largest value of a number that the law allows, by the reading."""
 
 OF_CURRENCIES = ("identification_from", "reportable_cash_from")
 
@@ -133,7 +138,7 @@ def value_field(name: str, currency: str) -> forms.CharField:
     elif name in (*OF_CURRENCIES, "maximum", SHIFTS):
         field.widget = Rows(kind, currency)
     elif name in COUNTED:
-        most = {"max": MOST_TOLERANCE_MS} if name == "call_tolerance_ms" else {}
+        most = {"max": MOST[name]} if name in MOST else {}
         field.widget = forms.NumberInput(attrs={"min": 0, "step": 1, "inputmode": "numeric", **most})
     elif kind.is_amount:
         field.widget = forms.TextInput(attrs={"inputmode": "decimal", "autocomplete": "off"})

@@ -10,6 +10,7 @@ from audit.desk.tables.event_sentences import sentence
 from audit.persons.directory import Directory, PersonId, mentioned_in
 from audit.presentation import language
 from settlement import Event
+from settlement.corrections import Corrections, fitting
 from settlement.events import EntryAnnulled, EntryCorrected
 
 
@@ -38,13 +39,13 @@ class Correction:
 class CorrectedEntry:
     """An entry with the corrections that name it, the latest first. ``event`` is None if none of them has an effect.
 
-    ``held`` are the corrections of the session without effect: those that wait for officers, or were refused.
+    ``in_effect`` are those that have an effect: that neither wait for officers, nor were refused, nor are annulled.
     ``annulled_by`` is the seq of the annulment in effect, 0 if there is none.
     """
 
     event: Event | None
     corrections: list[EntryCorrected | EntryAnnulled]
-    held: Collection[int]
+    in_effect: Collection[int]
     annulled_by: int
 
     def persons(self) -> Iterator[PersonId]:
@@ -59,18 +60,13 @@ class CorrectedEntry:
                 seq=each.seq,
                 approved_by=directory.staff(each.data.approved_by),
                 reason=each.data.reason,
-                annuls=isinstance(each, EntryAnnulled),
-                is_in_effect=self._is_in_effect(each),
+                annuls=each.seq == self.annulled_by,
+                is_in_effect=each.seq in self.in_effect,
             )
             for each in self.corrections
         ]
         text = sentence(self.event, language(), currency, directory) if self.event is not None else None
         return Correction(text, approvals, bool(self.annulled_by))
-
-    def _is_in_effect(self, change: EntryCorrected | EntryAnnulled) -> bool:
-        if isinstance(change, EntryAnnulled):
-            return change.seq == self.annulled_by
-        return self.event is not None and change.seq not in self.held
 
 
 def corrections_to(stream_id: int, events: Iterable[Event]) -> Mapping[int, CorrectedEntry]:
@@ -81,6 +77,15 @@ def corrections_to(stream_id: int, events: Iterable[Event]) -> Mapping[int, Corr
         corrected = known.corrected(event)
         named_by = [change for change in known.naming(event) if isinstance(change, EntryCorrected | EntryAnnulled)]
         if named_by:
-            in_effect = corrected if corrected is not event else None
-            corrections[event.seq] = CorrectedEntry(in_effect, named_by, known.held, known.removed_by(event))
+            now = corrected if corrected is not event else None
+            removed_by = known.removed_by(event)
+            in_effect = {change.seq for change in named_by if _has_effect(known, change, event)} | {removed_by}
+            corrections[event.seq] = CorrectedEntry(now, named_by, in_effect, removed_by)
     return corrections
+
+
+def _has_effect(known: Corrections, change: EntryCorrected | EntryAnnulled, event: Event) -> bool:
+    """Whether ``change`` has an effect on the data of ``event``."""
+    if isinstance(change, EntryAnnulled):
+        return known.annulled_by(change) > 0 and known.stands(change.seq)
+    return known.stands(change.seq) and fitting(change, event) is not None

@@ -116,8 +116,8 @@ TEMPLATES: Mapping[str, tuple[str, str]] = {
         "Lancer {faces}[ par la place {seat}][ (joueur {player})][ ({flags})]",
     ),
     "throw.voided": (
-        "“Coup nul” announced by the {announced_by}[ ({flags})]",
-        "« Coup nul » annoncé par le {announced_by}[ ({flags})]",
+        "“Coup nul” announced by the {announced_by}[ ({flags})][, approved by {approved_by}]",
+        "« Coup nul » annoncé par le {announced_by}[ ({flags})][, avec l’accord donné par {approved_by}]",
     ),
     "point.marked": ("Point {number} marked with the cabochon", "Point {number} marqué du cabochon"),
     "shooter.removed": (
@@ -129,8 +129,8 @@ TEMPLATES: Mapping[str, tuple[str, str]] = {
     "chip.fell_in_wheel": ("A chip falls into the wheel", "Un jeton tombe dans le cylindre"),
     "ball.retrieved": ("Ball taken back", "Bille reprise"),
     "spin.voided": (
-        "Spin voided, announced by the {announced_by}: {reason}",
-        "Coup annulé, annoncé par le {announced_by} : {reason}",
+        "Spin voided, announced by the {announced_by}[, approved by {approved_by}]: {reason}",
+        "Coup annulé, annoncé par le {announced_by}[, avec l’accord donné par {approved_by}] : {reason}",
     ),
     "ball.settled": ("The ball rests in {pocket}", "La bille s’arrête sur le {pocket}"),
     "result.announced": ("{pocket} announced[: {chances}]", "{pocket} annoncé[ : {chances}]"),

@@ -180,6 +180,7 @@ READABLE: list[tuple[str, Any]] = [
     ("commission_unit", 100),
     ("throw_delay_s", 0),
     ("call_tolerance_ms", 1000),
+    ("result_slip_s", 30),
     ("seat_limit", 6),
     ("zero_rule", "choice"),
     ("release_value", "full"),
@@ -228,6 +229,7 @@ UNLAWFUL = [
     ("seat_limit", 8, "", "T1"),
     ("seat_limit", 15, "", "T2"),
     ("call_tolerance_ms", 1001, "", None),
+    ("result_slip_s", 31, "", None),
 ]
 
 
@@ -253,6 +255,7 @@ def test_what_contradicts_the_text_is_refused_with_the_clause(
         ("seat_limit", 7, "", None),
         ("seat_limit", 14, "", "T2"),
         ("call_tolerance_ms", 1000, "", None),
+        ("result_slip_s", 30, "", None),
     ],
 )
 def test_what_the_text_allows_is_taken(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from django.test import Client
 from django.utils.html import escape
@@ -10,6 +12,7 @@ from audit.adjudication.both_readings import both_readings
 from audit.models import Correction, CorrectionDecision, Finding, Officer
 from audit.presentation import finding_title
 from tests.audit.corrections.corrections_desk import CORRECTION, CorrectionsDesk, finding_of, replayed
+from tests.audit.tables import numbered
 
 pytestmark = pytest.mark.django_db
 
@@ -181,3 +184,42 @@ def test_the_page_of_a_correction_says_how_long_it_may_wait(desk: CorrectionsDes
     page = signed_in(desk.second).get(page_of(finding_of(desk.session("s")))).content.decode()
     meta = page.split('class="meta"')[1].split("</div>")[0]
     assert "left" in meta or "late" in meta
+
+
+def test_the_page_of_a_result_taken_away_shows_whose_outcome_changes_before_two_officers_decide(
+    desk: CorrectionsDesk,
+) -> None:
+    opener = desk.tenant.opener("wheel", game="french_roulette", ruleset="fr-roulette", observes=[])
+    voided = {"announced_by": "croupier", "reason": "unsure", "voids": 4}
+    events = numbered(
+        opener,
+        ("wager.placed", {"wager": "a", "bet": "plein", "stake": 10000, "numbers": ["17"], "player": "P1"}),
+        ("wager.placed", {"wager": "b", "bet": "plein", "stake": 2000, "numbers": ["3"]}),
+        ("ball.settled", {"pocket": "17"}),
+        ("spin.voided", voided),
+    )
+    assert desk.tenant.post("wheel", events).status_code == 201
+    stream_id = desk.tenant.stream("wheel").stream_id
+    replayed(stream_id)
+    client, finding = signed_in(desk.second), finding_of(stream_id, 5)
+    assert finding.severity == "critical"
+    page = client.get(page_of(finding)).content.decode()
+    shown = section(page, "outcomes")
+    rows = [re.sub(r"\s*<[^>]*>\s*", "|", row) for row in re.findall(r"<tr.*?</tr>", shown)]
+    assert [re.sub(r"\|+", "|", row).strip("|") for row in rows[1:]] == [
+        "P1|a|wins €3,500.00|still open|€3,500.00 less for the player",
+        "unknown player|b|loses €20.00|still open|€20.00 more for the player",
+        "2 wagers together|wins €3,480.00|nothing|€3,480.00 less for the player",
+    ]
+    assert "/decide/" in page
+    client.cookies["django_language"] = "fr"
+    french = section(client.get(page_of(finding), headers={"accept-language": "fr"}).content.decode(), "outcomes")
+    assert "gagne 3\N{NARROW NO-BREAK SPACE}500,00\N{NO-BREAK SPACE}€" in french
+    assert "de moins pour le joueur" in french
+
+
+def test_a_correction_that_changes_no_outcome_shows_no_such_table(desk: CorrectionsDesk) -> None:
+    again = ("entry.corrected", {"corrects": 5, "data": {"faces": [2, 1]}, "reason": "r", "approved_by": "c"})
+    stream_id = desk.session("s", ("dice.thrown", {"faces": [1, 2]}), (again[0], again[1]))
+    page = signed_in(desk.second).get(page_of(finding_of(stream_id, 8))).content.decode()
+    assert 'aria-labelledby="outcomes"' not in page

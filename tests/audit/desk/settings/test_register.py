@@ -239,6 +239,7 @@ def test_a_free_value_has_its_unit(desk: RegisterDesk) -> None:
     assert "milliseconds" in form_of(desk, "call_tolerance_ms")
     assert 'max="1000"' in form_of(desk, "call_tolerance_ms")
     assert "seconds" in form_of(desk, "throw_delay_s")
+    assert 'max="30"' in form_of(desk, "result_slip_s")
     assert "players" in form_of(desk, "seat_limit")
     assert "or several, add the currency: 2.50 EUR" in form_of(desk, "payout_unit"), "it has not played"
     desk.tenant.post("s", [desk.tenant.opener("s")])
