@@ -158,15 +158,33 @@ class Comparisons:
 
         What was done between an entry and its correction was done under the entry. Money is judged by what stands.
         """
-        cause, findings = difference.cause, self.state.table.findings
-        if cause is None:
-            return
+        findings = self.state.table.findings
         for at in range(len(findings) - raised, len(findings)):
             finding = findings[at]
-            is_between = difference.entry < finding.seq < cause.seq
-            if is_between and not is_about_money(finding) and finding.ref in difference.only_here:
-                findings[at] = as_consequence(finding, cause)
+            if finding.ref in difference.only_here and _is_by(difference, finding):
+                assert difference.cause is not None
+                findings[at] = as_consequence(finding, difference.cause)
                 difference.has_consequences = True
+
+    def excused(self, standing: list[Finding]) -> list[Finding]:
+        """Return the findings of the coup under way, those put down to a change that hold only by it."""
+        for key, other in self.others.items():
+            difference = self.state.table.differences[key]
+            if difference.cause is not None and standing:
+                there = {finding.ref for finding in as_it_stands(other.table)[0]}
+                standing = [
+                    as_consequence(finding, difference.cause)
+                    if finding.ref not in there and _is_by(difference, finding)
+                    else finding
+                    for finding in standing
+                ]
+        return standing
+
+    def is_followed(self, key: int) -> bool:
+        """Whether findings hold only by change ``key``, or may when the coup ends."""
+        other = self.others.get(key)
+        is_pending = other is not None and other.table.acts != self.state.table.acts
+        return is_pending or self.state.table.differences[key].has_consequences
 
     def differing(self, key: int) -> set[str]:
         """Return the wagers that may differ without change ``key``, or with it."""
@@ -306,6 +324,14 @@ def as_it_reads(difference: Difference) -> Finding:
     if difference.ended_at:
         facts["compared_through"] = difference.ended_at
     return msgspec.structs.replace(difference.finding, facts=facts)
+
+
+def _is_by(difference: Difference, finding: Finding) -> bool:
+    """Whether ``finding`` is about what was done between an entry and its change, and not about money."""
+    if difference.cause is None or is_about_money(finding):
+        return False
+    done = finding.facts.get("first_seq", finding.seq)  # what was put right names the event at which it was done
+    return isinstance(done, int) and difference.entry < done < difference.cause.seq
 
 
 def _cancel(difference: Difference, here: list[FindingRef], there: list[FindingRef]) -> None:

@@ -341,7 +341,7 @@ class State:
         effect = self._effect_of(change, is_held=is_held)
         severity, grave = changes.severity_of(table, change, self.corrections, effect)
         difference = table.differences.get(seq)
-        if severity is None and difference is not None and difference.has_consequences:
+        if severity is None and difference is not None and self._comparisons.is_followed(seq):
             severity = "info"  # they name it as their cause
         if severity == "info" and is_held:
             severity = "major"
@@ -488,6 +488,7 @@ class State:
         standing, amended = as_it_stands(table) if under_way else ([], [])
         if under_way and not table.coup_began:
             standing += as_opened(table)
+        standing = self._comparisons.excused(standing)
         findings = table.findings
         if table.amended or standing or amended:
             findings = latest([*findings, *table.amended, *standing, *amended])

@@ -518,13 +518,15 @@ def _as_they_read(coup: _Coup, debt: int, left: int, seq: int, *, is_carried: bo
             each.put_right(seq) if index in open_ and each.owed is not None else each
             for index, each in enumerate(claims)
         )
-    if not account.settled and abs(target) < abs(coup.before):
-        for index in open_:
-            rule = claims[index].rule
-            is_right = (rule in OF_STAKE and not coup.balance.stake) or (
-                rule in {*OF_WINNINGS, coup.split_rule} and not coup.balance.winnings
-            )
-            if claims[index].owed and is_right:
+    of_right_part = [
+        index
+        for index in open_
+        if (claims[index].rule in OF_STAKE and not coup.balance.stake)
+        or (claims[index].rule in {*OF_WINNINGS, coup.split_rule} and not coup.balance.winnings)
+    ]
+    if not account.settled and abs(target) < abs(coup.before) and len(of_right_part) < len(open_):
+        for index in of_right_part:
+            if claims[index].owed:
                 claims[index] = claims[index].put_right(seq)
     share_debt(claims, [index for index in open_ if claims[index].put_right_by is None], target, seq)
     return tuple(claims)

@@ -250,7 +250,7 @@ def test_what_was_done_under_the_entry_is_a_consequence_of_its_correction() -> N
     ]
     findings = adjudicate(stream_of("fr-american-roulette", *rest, opened=calls)).findings
     change = of_changes(findings)[0]
-    [announcement] = [finding for finding in findings if finding.seq == 4]
+    [announcement] = [finding for finding in findings if finding.facts.get("first_seq") == 4]
     assert (announcement.severity, announcement.caused_by) == ("info", change.ref)
     assert announcement.ref in change.consequences
     assert [hidden.seq for hidden in change.hides] == [6]
