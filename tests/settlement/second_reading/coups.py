@@ -39,6 +39,7 @@ class Session:
         self.ids = 0
         self.recent: list[dict[str, Any]] = []
         """The data of the last wagers placed."""
+        self.observes = ["calls"]
         self.unit = self.rng.choice([1, 1, 1, 5, 100])
         self.params: dict[str, Any] = {"payout_unit": self.unit} if self.unit > 1 else {}
 
@@ -54,7 +55,7 @@ class Session:
             currency="EUR",
             float=10**12,
             minimum=self.unit,
-            observes=["calls"],
+            observes=self.observes,
             params=self.params,
         )
 
@@ -313,6 +314,37 @@ class Roulette(Session):
         self.continue_as_another(wager, 0, wager["stake"])
 
 
+class American(Roulette):
+    game = "american_roulette"
+    ruleset = "fr-american-roulette"
+
+    def __init__(self, seed: int, *, practice: bool) -> None:
+        super().__init__(seed, practice=practice)
+        rule = self.rng.choice(["", "lose", "half", "choice"])
+        if rule:
+            self.params["zero_rule"] = rule
+
+    def numbers_of(self, bet: str) -> list[str]:
+        numbers = super().numbers_of(bet)
+        at_double_zero = [["00"], ["0", "00"], ["2", "00"], ["00", "3"], ["00", "2", "3"], ["0", "00", "2"]]
+        fitting = [one for one in at_double_zero if len(one) == len(numbers)]
+        return self.rng.choice(fitting) if fitting and self.chance(15) else numbers
+
+    def no_result(self) -> None:
+        self.put("ball.settled", self.clock_ms, pocket="37")
+
+    def result(self) -> None:
+        super().result()
+        if self.pocket == "0" and self.chance(50):
+            self.events[-1]["data"]["pocket"] = "00"
+
+    def left_lying(self) -> None:
+        number = self.rng.choice(["00", "0", "17"])
+        wager = self.place_alone({"bet": "plein", "numbers": [number]})
+        self.put("ball.settled", self.clock_ms, pocket=number)
+        self.continue_as_another(wager, wager["stake"] * 35, wager["stake"])
+
+
 class Craps(Session):
     game = "craps"
     ruleset = "fr-craps"
@@ -445,6 +477,34 @@ class Craps(Session):
             wager = self.place_alone({"bet": "wrong_bet", "number": number, "marker": "wrong_bet"})
             self.throw([3, 4])
             self.continue_as_another(wager, wager["stake"], wager["stake"])
+
+
+class Quebec(Craps):
+    ruleset = "qc-craps"
+
+    def any_bet(self) -> dict[str, Any]:
+        number = self.rng.choice([4, 5, 6, 8, 9, 10] * 4 + [7])
+        bet = self.rng.choice(["right_bet", "right_bet", "buy_bet", "lay_bet"])
+        data: dict[str, Any] = {"bet": bet, "number": number}
+        if bet != "right_bet":
+            data["marker"] = bet.removesuffix("_bet")
+            if not self.chance(5):
+                data["commission"] = self.rng.choice([1, 5, 50])
+        elif self.chance(30):
+            data["working"] = self.chance(70)
+        return data
+
+    def touch(self, at_ms: int, wager: dict[str, Any]) -> None:
+        if self.chance(50):
+            self.put("wager.switched", at_ms, wager=wager["wager"], working=self.chance(50))
+        else:
+            Session.touch(self, at_ms, wager)
+
+    def left_lying(self) -> None:
+        number = self.rng.choice([4, 5, 6, 8, 9, 10])
+        wager = self.place_alone({"bet": "right_bet", "number": number, "working": True})
+        self.throw([number - 3, 3] if number < 9 else [number - 6, 6])
+        self.continue_as_another(wager, wager["stake"], wager["stake"])
 
 
 def stream(seed: int, *, practice: bool) -> tuple[Session, int]:

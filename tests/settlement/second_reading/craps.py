@@ -7,9 +7,12 @@ is not valid, and practice where no sentence says it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
-from tests.settlement.second_reading.practice import Due, Events, floored, late_seqs, parameter, take_back
+from tests.settlement.second_reading import practice
+from tests.settlement.second_reading.book import Book
+from tests.settlement.second_reading.practice import Due, Events, late_seqs, parameter, take_back
 
 POINTS = (4, 5, 6, 8, 9, 10)
 
@@ -53,19 +56,12 @@ ONE_THROW = {
 
 
 @dataclass
-class Wager:
-    bet: str
-    stake: int
-    player: str | None
+class Wager(practice.Wager):
+    player: str | None = None
     number: int | None = None
     """The point of a line bet or of its odds, once known; the number of a hard way or a place bet."""
-    status: str = "open"
+    base: str | None = None
     throws: int = 0
-    winnings_due: int = 0
-    stake_due: int = 0
-
-    def __post_init__(self) -> None:
-        self.laid = self.stake
 
 
 def read(events: Events, *, stickman_decides: bool = True) -> dict[str, Due]:
@@ -73,13 +69,19 @@ def read(events: Events, *, stickman_decides: bool = True) -> dict[str, Due]:
 
     ``stickman_decides``: an irregular throw that he counted plays; else it decides nothing.
     """
-    throws = {event["seq"] for event in events if event["type"] == "dice.thrown"}
-    valid = {seq for seq in throws if is_valid(events[seq - 1]["data"], stickman_decides=stickman_decides)}
-    voided = {event["seq"] for event in events if event["type"] == "throw.voided"}
-    table = Table(unit=parameter(events, "payout_unit", 1), late=late_seqs(events, valid | voided), valid=valid)
-    for event in events:
-        table.apply(event)
-    return {name: Due(one.status, one.winnings_due, one.stake_due) for name, one in table.wagers.items()}
+    book = Book(table(events, stickman_decides=stickman_decides))
+    book.enter(events)
+    book.end_coup()
+    return book.due()
+
+
+def table(events: Events, *, stickman_decides: bool = True) -> Table:
+    """Return the table that the stream opens."""
+    throws = [event for event in events if event["type"] == "dice.thrown"]
+    valid = {event["seq"] for event in throws if is_valid(event["data"], stickman_decides=stickman_decides)}
+    # "A voided throw or spin lifts the call": so does a throw that shows no faces of dice, and decides nothing.
+    lift_the_call = {event["seq"] for event in events if event["type"] in ("dice.thrown", "throw.voided")}
+    return Table(unit=parameter(events, "payout_unit", 1), late=late_seqs(events, lift_the_call), valid=valid)
 
 
 def is_valid(data: dict[str, Any], *, stickman_decides: bool) -> bool:
@@ -97,8 +99,19 @@ class Table:
         self.valid = valid
         self.wagers: dict[str, Wager] = {}
         self.point: int | None = None
+        self.players: dict[str, str] = {}
+        """Who sits in each seat."""
 
-    def apply(self, event: dict[str, Any]) -> None:
+    def is_result(self, event: dict[str, Any]) -> bool:
+        return event["seq"] in self.valid
+
+    def read_from_chips(self, book: Book) -> None:
+        """Nothing is read from the chips at craps."""
+
+    def note_held(self, book: Book) -> None:
+        """See ``roulette``."""
+
+    def apply(self, event: dict[str, Any], book: Book) -> None:
         data = event["data"]
         is_late = event["seq"] in self.late
         match event["type"]:
@@ -111,18 +124,25 @@ class Table:
             case "dice.thrown":
                 if event["seq"] in self.valid:
                     self.throw(*data["faces"])
-            case "payout.made":
-                self.pay(data)
+            case "player.seated" if "seat" in data:
+                self.players[data["seat"]] = data["player"]
+            case "player.left":
+                self.players = {seat: player for seat, player in self.players.items() if player != data["player"]}
 
     def place(self, data: dict[str, Any], *, is_late: bool) -> None:
         if data["wager"] in self.wagers:
             return
-        wager = Wager(data["bet"], data["stake"], data.get("player"), self.number_of(data))
+        wager = Wager(data["bet"], data["stake"], player=self.player_of(data), number=self.number_of(data))
+        wager.base = data.get("base")
         # "Aucune mise ne peut être déposée après le "Rien ne va plus"." (art. 55-7)
         if is_late or not self.is_permitted(data):
             wager.status = "void"
             wager.stake_due = wager.stake
         self.wagers[data["wager"]] = wager
+
+    def player_of(self, data: dict[str, Any]) -> str | None:
+        # Account: "A stake belongs to whoever sat in its seat when it was laid; that is resolved once".
+        return data.get("player", self.players.get(data.get("seat", "")))
 
     def number_of(self, data: dict[str, Any]) -> int | None:
         if data["bet"] in BASE_OF:
@@ -156,7 +176,7 @@ class Table:
         if base is None or base.bet != BASE_OF[data["bet"]] or base.status != "open" or base.number is None:
             return False
         # Practice: odds on another player's base, or with another number than the base's, are void.
-        return base.player == data.get("player") and data.get("number", base.number) == base.number
+        return base.player == self.player_of(data) and data.get("number", base.number) == base.number
 
     def withdraw(self, data: dict[str, Any], *, is_late: bool) -> None:
         wager = self.wagers.get(data["wager"])
@@ -254,19 +274,18 @@ class Table:
         if has_won:
             times, for_each = odds(wager, total)
             wager.status = "won"
-            wager.winnings_due = floored(wager.stake * times, for_each, self.unit)
-            wager.stake_due = wager.stake
+            wager.owe(winnings=Fraction(wager.stake * times, for_each), stake=wager.stake, unit=self.unit)
         elif has_lost:
             wager.status = "lost"
 
-    def pay(self, data: dict[str, Any]) -> None:
-        wager = self.wagers.get(data["wager"])
-        if wager is None or "continues_as" not in data or data["continues_as"] in self.wagers:
-            return
+    def play_on(self, wager: Wager, name: str, stake: int) -> None:
         # Practice: "a wager of the same bet and numbers that plays on with the stake that was not handed back".
-        left = wager.stake_due - data["stake_returned"]
-        if left > 0:
-            self.wagers[data["continues_as"]] = Wager(wager.bet, left, wager.player, wager.number)
+        number = None if wager.bet in LINES else wager.number
+        on = Wager(wager.bet, stake, player=wager.player, number=number, base=wager.base)
+        # It is laid anew: a come that has won by the point has no series to be laid in.
+        if not self.is_permitted({"bet": on.bet, "number": number, "base": on.base or "", "player": on.player}):
+            on.status, on.stake_due = "void", stake
+        self.wagers[name] = on
 
 
 def odds(wager: Wager, total: int | None) -> tuple[int, int]:

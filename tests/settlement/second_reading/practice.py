@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple, Protocol
+from fractions import Fraction
+from typing import Any, NamedTuple
 
 Events = list[dict[str, Any]]
 
@@ -24,19 +26,30 @@ def parameter(events: Events, name: str, default: Any) -> Any:
     return opener.get("params", {}).get(name, default)
 
 
-def floored(amount: int, divisor: int, unit: int) -> int:
-    """Return ``amount / divisor`` rounded down to the payout unit: "winnings and halves are floored to it"."""
-    return amount // (divisor * unit) * unit
+@dataclass
+class Wager:
+    """A wager of any game."""
 
-
-class Stake(Protocol):
+    bet: str
     stake: int
-    laid: int
-    status: str
-    stake_due: int
+    """What stands: the stake laid, less what was lawfully withdrawn."""
+    status: str = "open"
+    winnings_due: int = 0
+    stake_due: int = 0
+    rounded_off: Fraction = Fraction(0)
+    """What rounding down took from what is due."""
+
+    def __post_init__(self) -> None:
+        self.laid = self.stake
+
+    def owe(self, *, winnings: Fraction | int = 0, stake: Fraction | int = 0, unit: int) -> None:
+        """Set what is due: "winnings and halves are floored" to the payout unit, a whole stake is not."""
+        self.winnings_due = int(winnings // unit * unit)
+        self.stake_due = stake if isinstance(stake, int) else int(stake // unit * unit)
+        self.rounded_off = Fraction(winnings) + stake - self.winnings_due - self.stake_due
 
 
-def take_back(wager: Stake, amount: int) -> None:
+def take_back(wager: Wager, amount: int) -> None:
     """Give ``amount`` of an open stake back to its player."""
     if amount < wager.stake:
         # What is left of it plays on.
@@ -69,8 +82,14 @@ def late_seqs(events: Events, ends_betting: set[int]) -> set[int]:
 
 
 def _late_among(between: Events) -> set[int]:
-    calls = [instant(event) for event in between if event["type"] == "no_more_bets"]
-    return {event["seq"] for event in between if calls and instant(event) - calls[0] > TOLERANCE}
+    late = set()
+    calls = [event for event in between if event["type"] == "no_more_bets"]
+    for event in between if calls else []:
+        # A call that is given again counts for what is numbered after it.
+        given = [call for call in calls if call["seq"] < event["seq"]] or calls[:1]
+        if instant(event) - instant(given[-1]) > TOLERANCE:
+            late.add(event["seq"])
+    return late
 
 
 def instant(event: dict[str, Any]) -> datetime:

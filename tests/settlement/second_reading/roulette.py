@@ -6,13 +6,21 @@ clock, what is read from the chips) is quoted from the practice and says so.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import itertools
+from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
-from tests.settlement.second_reading.practice import Due, Events, floored, late_seqs, parameter, take_back
+from tests.settlement.second_reading import practice
+from tests.settlement.second_reading.book import Book
+from tests.settlement.second_reading.practice import Due, Events, late_seqs, parameter, take_back
 
-# "Le numéro sortant": the zero and thirty-six numbers.
-POCKETS = [str(number) for number in range(37)]
+# "Le numéro sortant": the zero and thirty-six numbers; at art. 57-1 "un zéro et un double zéro", which is 37 here.
+POCKETS = {
+    "fr-roulette": {str(number): number for number in range(37)},
+    "fr-american-roulette": {**{str(number): number for number in range(37)}, "00": 37},
+}
+ZEROS = (0, 37)
 
 # The colours of the wheel.
 RED = [1, 3, 5, 7, 9, 12, 14, 16, 18, 19, 21, 23, 25, 27, 30, 32, 34, 36]
@@ -50,50 +58,68 @@ ODDS = {
 
 
 @dataclass
-class Wager:
-    bet: str
-    stake: int
-    covers: list[int]
-    status: str = "open"
+class Wager(practice.Wager):
+    covers: list[int] = field(default_factory=list)
     zeros: int = 0
     """How often the zero came out while it was in play."""
     may_choose: bool = False
-    """Whether the zero has come out, no result since, and no money has moved on the player's choice."""
-    winnings_due: int = 0
-    stake_due: int = 0
+    """Whether the zero has come out, and no result since."""
+    held_at_zero: list[int] = field(default_factory=list)
+    """What the player held of it when the zero came out."""
 
-    def __post_init__(self) -> None:
-        self.laid = self.stake
+    @property
+    def half(self) -> Fraction:
+        """The half after the first zero, the quarter after the second, and so on."""
+        return Fraction(self.stake, 2**self.zeros)
 
 
 def read(events: Events) -> dict[str, Due]:
     """Return what each wager of a stream has come to."""
-    table = Table(
+    book = Book(table(events))
+    book.enter(events)
+    book.end_coup()
+    return book.due()
+
+
+def table(events: Events) -> Table:
+    """Return the table that the stream opens."""
+    ruleset = events[0]["data"]["ruleset"]
+    pockets = POCKETS[ruleset]
+    return Table(
         unit=parameter(events, "payout_unit", 1),
         release_value=parameter(events, "release_value", "halving"),
+        # Art. 57-1 says nothing of the zero: a reading of the table decides.
+        zero_rule=parameter(events, "zero_rule", "lose") if ruleset == "fr-american-roulette" else "choice",
         late=late_seqs(events, {event["seq"] for event in events if _ends_betting(event)}),
+        pockets=pockets,
     )
-    for event in events:
-        table.apply(event)
-    return {name: Due(one.status, one.winnings_due, one.stake_due) for name, one in table.wagers.items()}
 
 
 def _ends_betting(event: dict[str, Any]) -> bool:
-    is_result = event["type"] == "ball.settled" and event["data"]["pocket"] in POCKETS
-    return is_result or event["type"] == "spin.voided"
+    # Account: "`chip.fell_in_wheel`, a voided throw or spin lift the call at once." So does a pocket that the wheel
+    # does not have.
+    return event["type"] in ("ball.settled", "spin.voided", "chip.fell_in_wheel")
 
 
 class Table:
     """One table, event by event."""
 
-    def __init__(self, *, unit: int, release_value: str, late: set[int]) -> None:
+    def __init__(
+        self, *, unit: int, release_value: str, zero_rule: str, late: set[int], pockets: dict[str, int]
+    ) -> None:
         self.unit = unit
+        self.zero_rule = zero_rule
+        self.pockets = pockets
+        self.combinations = combinations(has_double_zero="00" in pockets)
         self.release_value = release_value
         self.late = late
         self.wagers: dict[str, Wager] = {}
         self.is_last_coup = False
 
-    def apply(self, event: dict[str, Any]) -> None:
+    def is_result(self, event: dict[str, Any]) -> bool:
+        return event["type"] == "ball.settled" and event["data"]["pocket"] in self.pockets
+
+    def apply(self, event: dict[str, Any], book: Book) -> None:
         data = event["data"]
         is_late = event["seq"] in self.late
         match event["type"]:
@@ -105,18 +131,16 @@ class Table:
                 self.is_last_coup = True
             case "ball.settled":
                 # A pocket that the wheel does not have is no result: no number came out.
-                if data["pocket"] in POCKETS:
-                    self.come_out(int(data["pocket"]))
+                if data["pocket"] in self.pockets:
+                    self.come_out(self.pockets[data["pocket"]])
             case "zero.decided":
-                self.choose(data)
-            case "payout.made":
-                self.pay(data)
+                self.choose(data, book)
 
     def place(self, data: dict[str, Any], *, is_late: bool) -> None:
         if data["wager"] in self.wagers:
             return
-        covers = covered(data)
-        wager = Wager(data["bet"], data["stake"], covers)
+        covers = self.covered(data)
+        wager = Wager(data["bet"], data["stake"], covers=covers)
         self.wagers[data["wager"]] = wager
         # "Les joueurs ne peuvent faire usage que des combinaisons suivantes". Practice: what is late was never in play.
         if not covers or is_late:
@@ -136,9 +160,10 @@ class Table:
                 # Practice: "No payout, no decision by the next result: it is in prison."
                 wager.status = "imprisoned"
             wager.may_choose = False
-            if wager.status == "open" and (number != 0 or wager.bet not in SIMPLE):
+            is_zero = number in ZEROS and self.zero_rule != "lose"
+            if wager.status == "open" and (not is_zero or wager.bet not in SIMPLE):
                 self.decide(wager, has_won=number in wager.covers)
-            elif wager.status == "imprisoned" and number != 0:
+            elif wager.status == "imprisoned" and not is_zero:
                 self.release(wager, should_win=number in wager.covers)
             elif wager.status in ("open", "imprisoned"):
                 self.zero(wager)
@@ -147,9 +172,8 @@ class Table:
         if has_won:
             times, for_each = ODDS[wager.bet]
             wager.status = "won"
-            wager.winnings_due = floored(wager.stake * times, for_each, self.unit)
             # "Dans les deux cas le joueur conserve sa mise."
-            wager.stake_due = wager.stake
+            wager.owe(winnings=Fraction(wager.stake * times, for_each), stake=wager.stake, unit=self.unit)
         else:
             wager.status = "lost"
 
@@ -158,18 +182,18 @@ class Table:
         if should_win:
             # … les mises placées "en prison" qui devraient gagner reprennent purement et simplement leur liberté.
             wager.status = "released"
-            wager.stake_due = self.worth(wager)
+            wager.owe(stake=self.worth(wager), unit=self.unit)
         else:
             # Les autres sont définitivement perdues."
             wager.status = "lost"
 
-    def worth(self, wager: Wager) -> int:
+    def worth(self, wager: Wager) -> Fraction | int:
         """Return what a stake in prison is worth when it is released."""
         if wager.zeros == 1 or self.release_value == "full":
             return wager.stake
         # "La valeur initiale de sa mise est considérée comme ayant perdu 50 p. 100 de sa valeur à chaque sortie du
         # zéro", when it "sort une seconde fois, une troisième fois, etc.": whole after the first zero, then a half.
-        return floored(wager.stake, 2 ** (wager.zeros - 1), self.unit)
+        return wager.half * 2
 
     def zero(self, wager: Wager) -> None:
         # "Dans le cas où le numéro sortant est le zéro, deux solutions s'offrent au joueur qui a misé sur une chance
@@ -180,59 +204,62 @@ class Table:
             # moitié, du quart, du huitième, etc., de sa mise initiale suivant qu'il s'agit de la première, seconde,
             # troisième sortie du zéro."
             wager.status = "refunded_last_coup"
-            wager.stake_due = self.half(wager)
+            wager.owe(stake=wager.half, unit=self.unit)
+        elif self.zero_rule == "half":
+            self.refund_half(wager)
         else:
             wager.status = "awaiting_decision"
             wager.may_choose = True
 
-    def half(self, wager: Wager) -> int:
-        """Return the half after the first zero, the quarter after the second, and so on."""
-        return floored(wager.stake, 2**wager.zeros, self.unit)
+    def note_held(self, book: Book) -> None:
+        for name, wager in self.wagers.items():
+            if wager.may_choose:
+                wager.held_at_zero = book.accounts[name].held
 
-    def choose(self, data: dict[str, Any]) -> None:
+    def choose(self, data: dict[str, Any], book: Book) -> None:
         wager = self.wagers.get(data["wager"])
         # Practice: "The last decision before the next result counts, while nothing has been paid on it."
-        if wager is None or not wager.may_choose:
+        if wager is None or not wager.may_choose or wager.held_at_zero != book.accounts[data["wager"]].held:
             return
         if data["choice"] == "half":
             # "1° Retirer la moitié de sa mise, l'autre moitié étant versée à la caisse de la table ;"
-            wager.status = "refunded_half"
-            wager.stake_due = self.half(wager)
+            self.refund_half(wager)
         else:
             # "2° Laisser la totalité de la mise "en prison"."
             wager.status = "imprisoned"
-            wager.stake_due = 0
+            wager.owe(unit=self.unit)
 
-    def pay(self, data: dict[str, Any]) -> None:
-        wager = self.wagers.get(data["wager"])
-        if wager is None:
-            return
-        returned = data["stake_returned"]
-        if wager.status == "awaiting_decision" and data["winnings"] == 0:
-            # Practice: "A payout of exactly S/2^k (floored), without winnings, for a wager that awaits its decision is
-            # the choice half." "A half rounded up without a decision is the choice too."
-            rounded_up = -floored(-wager.stake, 2**wager.zeros, self.unit)
-            if returned in (self.half(wager), rounded_up):
-                wager.status = "refunded_half"
-                wager.stake_due = self.half(wager)
-        wager.may_choose = wager.may_choose and returned == 0
-        left = wager.stake_due - returned
-        if "continues_as" in data and data["continues_as"] not in self.wagers and left > 0:
-            # Practice: "a wager of the same bet and numbers that plays on with the stake that was not handed back".
-            self.wagers[data["continues_as"]] = Wager(wager.bet, left, wager.covers)
+    def refund_half(self, wager: Wager) -> None:
+        wager.status = "refunded_half"
+        wager.owe(stake=wager.half, unit=self.unit)
 
+    def read_from_chips(self, book: Book) -> None:
+        """Read the choice from the chips when the coup of a zero ends.
 
-def covered(data: dict[str, Any]) -> list[int]:
-    """Return the numbers that a wager covers, none where it is no combination of the article."""
-    bet = data["bet"]
-    if bet in SIMPLE:
-        return SIMPLE[bet]
-    if bet in ("douzaine", "colonne", "deux_douzaines", "deux_colonnes"):
-        return covered_which(bet, sorted(data.get("which", [])))
-    numbers = sorted(int(pocket) for pocket in data.get("numbers", []) if pocket in POCKETS)
-    if len(numbers) == len(data.get("numbers", [])) and numbers in COMBINATIONS.get(bet, []):
-        return numbers
-    return []
+        Account: "Exactly S/2^k lifted or handed out, net, at the end of the coup of a zero, is the choice *half*,
+        whatever went to and fro before." Practice: floored to the unit; "a half rounded up … is the choice too".
+        """
+        for name, wager in self.wagers.items():
+            if wager.may_choose and wager.status in ("awaiting_decision", "imprisoned"):
+                halves = {wager.half // self.unit * self.unit, -(-wager.half // self.unit) * self.unit}
+                taken = {held - (wager.laid - wager.stake) for held in book.accounts[name].held}
+                if (halves - {0}) & taken:
+                    self.refund_half(wager)
+
+    def play_on(self, wager: Wager, name: str, stake: int) -> None:
+        # Practice: "a wager of the same bet and numbers that plays on with the stake that was not handed back".
+        self.wagers[name] = Wager(wager.bet, stake, covers=wager.covers)
+
+    def covered(self, data: dict[str, Any]) -> list[int]:
+        """Return the numbers that a wager covers, none where it is no combination of the article."""
+        bet = data["bet"]
+        if bet in SIMPLE:
+            return SIMPLE[bet]
+        if bet in ("douzaine", "colonne", "deux_douzaines", "deux_colonnes"):
+            return covered_which(bet, sorted(data.get("which", [])))
+        numbers = sorted(self.pockets[pocket] for pocket in data.get("numbers", []) if pocket in self.pockets)
+        is_whole = len(numbers) == len(data.get("numbers", []))
+        return numbers if is_whole and numbers in self.combinations.get(bet, []) else []
 
 
 def covered_which(bet: str, which: list[int]) -> list[int]:
@@ -248,23 +275,30 @@ def _rows() -> list[list[int]]:
     return [[first, first + 1, first + 2] for first in range(1, 37, 3)]
 
 
-def _chevaux() -> list[list[int]]:
-    across = [[row[i], row[i + 1]] for row in _rows() for i in (0, 1)]
+def combinations(*, has_double_zero: bool) -> dict[str, list[list[int]]]:
+    """Return what lies together on the cloth. With two zeros above 1, 2 and 3, the double zero (37) is beside 3."""
+    rows = _rows()
+    across = [[row[i], row[i + 1]] for row in rows for i in (0, 1)]
     along = [[number, number + 3] for number in range(1, 34)]
-    return [[0, 1], [0, 2], [0, 3], *across, *along]
-
-
-def _carres() -> list[list[int]]:
-    # "Quatre numéros comprenant éventuellement le zéro".
-    corners = [[row[i], row[i + 1], row[i] + 3, row[i + 1] + 3] for row in _rows()[:-1] for i in (0, 1)]
-    return [[0, 1, 2, 3], *corners]
-
-
-COMBINATIONS = {
-    "plein": [[number] for number in range(37)],
-    "cheval": _chevaux(),
-    # "Transversale (trois numéros)": a row of the cloth, and the zero with the two numbers that it meets at a corner.
-    "transversale": [[0, 1, 2], [0, 2, 3], *_rows()],
-    "carre": _carres(),
-    "sixain": [[*upper, *lower] for upper, lower in zip(_rows(), _rows()[1:], strict=False)],
-}
+    corners = [[row[i], row[i + 1], row[i] + 3, row[i + 1] + 3] for row in rows[:-1] for i in (0, 1)]
+    at_zero = {
+        "cheval": [[0, 1], [0, 2], [0, 3]],
+        # The zero with the two numbers that it meets at a corner.
+        "transversale": [[0, 1, 2], [0, 2, 3]],
+        # "Quatre numéros comprenant éventuellement le zéro".
+        "carre": [[0, 1, 2, 3]],
+    }
+    at_two_zeros = {
+        "cheval": [[0, 37], [0, 1], [0, 2], [2, 37], [3, 37]],
+        "transversale": [[0, 1, 2], [2, 3, 37], [0, 2, 37]],
+        "carre": [],
+    }
+    zeros = at_two_zeros if has_double_zero else at_zero
+    return {
+        "plein": [[number] for number in range(38 if has_double_zero else 37)],
+        "cheval": [*zeros["cheval"], *across, *along],
+        # "Transversale (trois numéros)": a row of the cloth.
+        "transversale": [*zeros["transversale"], *rows],
+        "carre": [*zeros["carre"], *corners],
+        "sixain": [[*upper, *lower] for upper, lower in itertools.pairwise(rows)],
+    }

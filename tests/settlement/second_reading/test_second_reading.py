@@ -146,7 +146,7 @@ def decided(choice: str) -> tuple[str, int, dict[str, Any]]:
     return ("zero.decided", 9000, {"wager": "w", "choice": choice})
 
 
-CALL = ("no_more_bets", 5000, {})
+CALL: tuple[str, int, dict[str, Any]] = ("no_more_bets", 5000, {})
 ZERO = ("ball.settled", 9000, {"pocket": "0"})
 ONE = ("ball.settled", 9000, {"pocket": "1"})
 SPIN_VOIDED = ("spin.voided", 6000, {"announced_by": "croupier", "reason": "mechanical"})
