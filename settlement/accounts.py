@@ -12,21 +12,18 @@ been lifted unseen. So there may be several amounts that he has had (``stakes_he
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from settlement.money import EVEN, Odds, halved, is_rounded_up
 from settlement.ruleset import kind_of
 from settlement.state import Account, LeftUp, Move, Table, Wager, find
 
-LIFTED_UNSEEN = ("void", "released")
-"""The statuses of a stake that its player may take without any event."""
-
 OWN_AGAIN = ("void", "withdrawn", "released")
 """The statuses of a stake that is its player's, whole."""
 
-MOST_PARTS = 8
-"""The parts of a stake that are told apart; more are taken for one."""
+LIFTED_UNSEEN = ("void", "released")
+"""The statuses of a stake that its player may take without any event."""
 
 NO_ACCOUNT = Account()
 
@@ -73,88 +70,51 @@ def stake_due_of(wager: Wager) -> int:
         return wager.stake_due
     if wager.status == "withdrawn":
         return wager.stake_due
-    return wager.stake_due + sum(account.withdrawn)
+    return wager.stake_due + account.withdrawn
 
 
 def balance(table: Table, wager: Wager, sums: LeftUpSums) -> Balance:
     """Return how what the player has had of ``wager`` stands to what is due."""
     account = wager.account or NO_ACCOUNT
+    due = stake_due_of(wager)
+    least, most = stake_held(wager, sums)
+    winnings = wager.winnings_paid + sums.pressed - wager.winnings_due
+    # The stake that he may have had of which the whole comes nearest to what is due.
+    stake = min(max(due - winnings - account.settled, least), most) - due
+    debt = winnings + stake + account.settled
+    if not _is_rounded_up(table, wager, debt):
+        return Balance(winnings, stake, debt)
+    if winnings >= debt:
+        return Balance(winnings - debt, stake, 0, (debt, 0))
+    return Balance(winnings, stake - debt, 0, (0, debt))
+
+
+def _is_rounded_up(table: Table, wager: Wager, too_much: int) -> bool:
+    """Whether ``too_much``, in minor units, is less than one unit above the exact winnings or part of a stake."""
+    if too_much <= 0:
+        return False
     unit = table.open_session().payout_unit
-    paid, due = wager.winnings_paid + sums.pressed, stake_due_of(wager)
-    is_won_rounded = (
-        wager.status == "won"
-        and paid > wager.winnings_due
-        and is_rounded_up(paid, wager.standing, odds_of(wager), unit)
-    )
-    winnings = 0 if is_won_rounded else paid - wager.winnings_due
+    if wager.status == "won":
+        return is_rounded_up(wager.winnings_due + too_much, wager.standing, odds_of(wager), unit)
     part = part_of_stake(table, wager)
-    best: Balance | None = None
-    for held in stakes_held(wager, sums):
-        of_part = held - sum(account.withdrawn)
-        is_rounded = part != EVEN and held > due and is_rounded_up(of_part, wager.standing, part, unit)
-        stake = 0 if is_rounded else held - due
-        debt = winnings + stake + account.settled
-        if best is None or _explains_better(debt, best.debt):
-            gifts = (paid - wager.winnings_due if is_won_rounded else 0, held - due if is_rounded else 0)
-            best = Balance(winnings, stake, debt, gifts)
-    assert best is not None
-    return best
+    return part != EVEN and is_rounded_up(wager.stake_due + too_much, wager.standing, part, unit)
 
 
-def _explains_better(debt: int, other: int) -> bool:
-    """Whether ``debt`` is the nearer to zero; nobody owes by a lifting that nothing shows."""
-    if debt > 0 and other > 0:
-        return debt < other
-    return debt > other if debt <= 0 and other <= 0 else debt <= 0
+def stake_held(wager: Wager, sums: LeftUpSums) -> tuple[int, int]:
+    """Return the least and the most of the stake, in minor units, that the player may have had out of ``wager``.
 
-
-def stakes_held(wager: Wager, sums: LeftUpSums) -> set[int]:
-    """Return the amounts of the stake, in minor units, that the player may have had out of ``wager``.
-
-    Each part that was withdrawn went once: he took it, or it was handed to him. What is his may be lifted unseen, as a
-    whole and where nothing of it was handed to him.
+    A withdrawal and a stake handed back are one movement, as far as they agree, or two. What is his may be lifted
+    unseen, as a whole: a void or released stake of which nothing was handed back, and that was not swept.
     """
     account = wager.account or NO_ACCOUNT
     paid = wager.stake_paid + account.recovered - account.put_back
-    handed = paid + sums.plays_on
-    parts = (*account.withdrawn, *account.lifted)
-    total = sum(parts)
-    if not paid:
-        held = {max(total, handed) if wager.status in OWN_AGAIN else total + handed}
-    elif not parts:
-        held = {handed}
-    else:
-        is_more_due = not wager.undecided and wager.status not in ("withdrawn", "lost")
-        is_taken_back = paid <= account.recovered
-        of_parts = [part for part in _sums_of(parts) if part or is_more_due or is_taken_back]
-        held = {handed + total - part for part in of_parts}
-        held |= {paid + total - part for part in of_parts if total - part >= sums.plays_on}  # what he took plays on
-    if wager.status in LIFTED_UNSEEN and not account.is_swept and wager.stake_paid <= account.early:
-        held.add(max(stake_due_of(wager) + account.recovered, *held))
-    return {each - account.recovered for each in held}
-
-
-def _sums_of(parts: Iterable[int]) -> set[int]:
-    sums = {0}
-    for part in parts:
-        sums |= {each + part for each in sums}
-    return sums
-
-
-def with_part(parts: tuple[int, ...], amount: int) -> tuple[int, ...]:
-    """Return ``parts`` and one of ``amount`` in minor units."""
-    if len(parts) < MOST_PARTS:
-        return (*parts, amount)
-    return (parts[0] + parts[1], *parts[2:], amount)
-
-
-def without_part(parts: tuple[int, ...], amount: int) -> tuple[int, ...]:
-    """Return ``parts`` without the last one of ``amount``; without as much, if there is none."""
-    if amount in parts:
-        at = len(parts) - 1 - parts[::-1].index(amount)
-        return parts[:at] + parts[at + 1 :]
-    left = max(0, sum(parts) - amount)
-    return (left,) if left else ()
+    handed, taken = paid + sums.plays_on, account.withdrawn + account.lifted
+    least = max(account.lifted if paid else taken, handed)
+    # His own stake plays on out of his hand.
+    most = taken + (max(paid, handed - taken) if wager.status in OWN_AGAIN else handed)
+    if wager.status in LIFTED_UNSEEN and not wager.is_swept and wager.stake_paid <= account.early:
+        most = max(most, stake_due_of(wager) + account.recovered)
+    return least - account.recovered, most - account.recovered
 
 
 def net(moves: Sequence[Move]) -> tuple[int, int]:
@@ -210,7 +170,7 @@ def _spread(source: Wager, wager: Wager, sums: LeftUpSums, link: LeftUp) -> tupl
     """
     account = source.account or NO_ACCOUNT
     stake, handed, due = wager.stake, source.stake_paid - account.put_back, source.stake_due
-    if source.status != "withdrawn" and handed <= sum(account.withdrawn):
+    if source.status != "withdrawn" and handed <= account.withdrawn:
         handed = 0  # of the parts withdrawn, which do not play on
     plays_on = min(stake, max(0, due - handed - sums.plays_on))
     rest = stake - plays_on

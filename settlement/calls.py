@@ -19,7 +19,6 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from settlement import acts
-from settlement.accounts import with_part, without_part
 from settlement.events import NoMoreBets
 from settlement.payouts import account_of
 from settlement.state import StakeChange, Table, Wager, find
@@ -81,7 +80,7 @@ def take_back(table: Table, wager: Wager, seq: int, amount: int) -> None:
     table.ledger.returned += amount
     if wager.standing or wager.account is not None:
         account = account_of(table, wager)
-        account.withdrawn = with_part(account.withdrawn, amount)
+        account.withdrawn += amount
         table.moved[wager.id] = None
     if wager.standing:
         return
@@ -99,7 +98,7 @@ def _put_back(table: Table, wager: Wager, amount: int) -> None:
     """Undo ``take_back``."""
     wager.standing += amount
     if wager.account is not None:
-        wager.account.withdrawn = without_part(wager.account.withdrawn, amount)
+        wager.account.withdrawn = max(0, wager.account.withdrawn - amount)
     wager.changed_by = table.call
     table.ledger.returned -= amount
     if wager.status == "withdrawn":

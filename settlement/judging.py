@@ -92,7 +92,7 @@ class _Coup(NamedTuple):
     @property
     def seqs(self) -> list[int]:
         """The decision, if it came before the last movement of money, and all movements, that one last."""
-        seqs = [move.seq for move in self.payments]
+        seqs = [move.seq for move in self.payments] or [self.sums.seq]
         decided = self.wager.decided_by or 0
         return [decided, *seqs] if decided < seqs[-1] else seqs
 
@@ -159,7 +159,7 @@ def is_plain(wager: Wager, sums: LeftUpSums) -> bool:
 def _find_claim(coup: _Coup, seq: int) -> str | None:
     """Report the new part of the debt. Return what carries it; None if only earlier findings can."""
     table, wager = coup.table, coup.wager
-    if coup.payments:
+    if coup.payments or (coup.sums.seq and coup.part > 0):
         _find_payment(coup)
         return "payment"
     if coup.part > 0:
@@ -221,14 +221,14 @@ def _was_paid_before_it_was_taken(coup: _Coup) -> bool:
 def _find_undue(coup: _Coup) -> None:
     """Report money that nothing made due."""
     table, wager, moves = coup.table, coup.wager, coup.payments
-    seqs = [move.seq for move in moves]
+    seqs = coup.seqs if not moves else [move.seq for move in moves]
     due = sum(coup.due) if not wager.undecided else stake_due_of(wager)
     amounts: dict[str, Any] = {
         "expected": due,
         "recorded": due + coup.balance.debt,
         "difference": coup.part,
     }
-    unexplained = Move(moves[-1].seq, rule="payout-without-result", by=wager.placed_by)
+    unexplained = Move(seqs[-1], rule="payout-without-result", by=wager.placed_by)
     last = next((move for move in reversed(moves) if move.rule), unexplained)
     if coup.account.withdrawn and not coup.balance.winnings and not coup.account.settled:
         find(table, "stake-not-returned", *seqs, wager=wager, status=wager.status, **amounts)
@@ -465,7 +465,7 @@ def _find_sweep(coup: _Coup, carried: int, *, is_over: bool) -> None:
     ``is_over``: the coup has ended. Until then the sweep of a winner stands.
     """
     table, wager = coup.table, coup.wager
-    is_back = not coup.account.is_swept
+    is_back = not coup.wager.is_swept
     if not wager.undecided:
         is_back |= coup.balance.stake >= 0 or not coup.balance.debt
     if is_back and (is_over or wager.status != "won"):
@@ -508,7 +508,7 @@ def _as_they_read(coup: _Coup, debt: int, left: int, seq: int, *, is_carried: bo
     target = left if is_carried else debt
     claims = list(account.claims)
     open_ = [index for index, each in enumerate(claims) if each.put_right_by is None]
-    if not debt and (coup.before or (coup.payments and not account.is_swept)):
+    if not debt and (coup.before or (coup.payments and not (coup.wager.undecided and coup.wager.is_swept))):
         for index in open_:
             if claims[index].rule != "losing-wager-not-collected":
                 claims[index] = _made_right(claims[index], coup, seq)

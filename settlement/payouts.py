@@ -18,7 +18,6 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from settlement.accounts import with_part
 from settlement.events import PayoutMade, PayoutRecovered, StakesCollected, WagerPlaced
 from settlement.events.stakes import WagerPlacedData
 from settlement.kinds import Kind
@@ -32,7 +31,7 @@ def account_of(table: Table, wager: Wager) -> Account:
     if account is None:
         account = wager.account = Account()
         if wager.status == "withdrawn":
-            account.withdrawn = (wager.stake,)
+            account.withdrawn = wager.stake
         if wager.paid_by > table.coup_began:
             account.moves = (Move(wager.paid_by, wager.winnings_due, wager.stake_due),)
             table.moved[wager.id] = None
@@ -130,8 +129,8 @@ def enter(table: Table, wager: Wager, move: Move) -> None:
     account.settled += move.settled
     if move.stake < 0 and (account.withdrawn or account.lifted):
         account.recovered -= move.stake
-    elif wager.undecided and account.is_swept and not move.winnings and move.stake == wager.standing:
-        account.is_swept = False  # it lies again where it lay
+    elif wager.undecided and wager.is_swept and not move.winnings and move.stake == wager.standing:
+        wager.is_swept = False  # it lies again where it lay
         account.put_back += move.stake
         table.taken.pop(wager.id, None)
     wager.changed_by = move.seq
@@ -142,13 +141,13 @@ def enter(table: Table, wager: Wager, move: Move) -> None:
 
 def lift(table: Table, wager: Wager, seq: int, amount: int, *acts: Act) -> None:
     """Enter that the player took ``amount`` of a stake, in minor units; ``acts`` are judged when the coup ends."""
-    if wager.undecided:
-        amount = min(amount, max(0, wager.standing - sum(account_of(table, wager).lifted)))
+    lies = 0 if wager.is_swept else wager.standing - account_of(table, wager).lifted
+    amount = min(amount, max(0, lies))
     if amount:
         enter(table, wager, Move(seq, lifted=amount))
     account = account_of(table, wager)
     if amount:
-        account.lifted = with_part(account.lifted, amount)
+        account.lifted += amount
     account.acts = (*account.acts, *acts)
     table.moved[wager.id] = None
     wager.changed_by = seq
@@ -253,7 +252,7 @@ def collect(table: Table, event: StakesCollected) -> None:
             account = account_of(table, wager)
             _lay_there(wager, account)
             lay_there = wager.stake if wager.status == "withdrawn" else wager.standing
-            account.is_swept = wager.stake_paid + sum(account.lifted) < lay_there  # an empty spot is not swept
+            wager.is_swept = wager.stake_paid + account.lifted < lay_there  # an empty spot is not swept
             wager.changed_by = seq
             if unsettled is None:
                 table.taken[wager_id] = seq
@@ -269,12 +268,13 @@ def collect(table: Table, event: StakesCollected) -> None:
 def _lay_there(wager: Wager, account: Account) -> None:
     """Take it that a stake that was swept lay there: one that was taken whole is back."""
     if wager.status == "withdrawn":
-        account.withdrawn = account.lifted = ()
-    elif sum(account.lifted) >= wager.standing:
-        account.lifted = ()
+        account.withdrawn = account.lifted = 0
+    elif account.lifted >= wager.standing:
+        account.lifted = 0
 
 
 def _sweep_loser(table: Table, wager: Wager, seq: int) -> None:
+    wager.is_swept = True
     if wager.id in table.swept:
         del table.swept[wager.id]
         # A stake lost in an earlier coup does not show that this coup was collected.
@@ -283,6 +283,7 @@ def _sweep_loser(table: Table, wager: Wager, seq: int) -> None:
     if account is None:
         return
     _lay_there(wager, account)
+    table.moved[wager.id] = None
     wager.changed_by = seq
     for index, claim in enumerate(account.claims):
         if claim.rule == "losing-wager-not-collected" and claim.put_right_by is None:

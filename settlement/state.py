@@ -125,13 +125,12 @@ class Account(Struct, array_like=True, gc=False):
 
     moves: tuple[Move, ...] = ()
     acts: tuple[Act, ...] = ()
-    withdrawn: tuple[int, ...] = ()  # parts that the player may take while the wager is undecided, and took
-    lifted: tuple[int, ...] = ()  # what else he took
+    withdrawn: int = 0  # parts that the player may take while the wager is undecided, and took
+    lifted: int = 0  # what else he took
     recovered: int = 0  # of stakes that were handed back
     put_back: int = 0  # of stakes handed back: had been swept, and lie where they lay
     before_half: str = ""  # the status from which the chips were read as the half at a zero
     early: int = 0  # of stakes handed back, less recoveries: before anything decided the wager
-    is_swept: bool = False  # without being lost
     plays_on: int = 0  # as another wager
     pressed: int = 0  # of the winnings due: was staked on top of that
     settled: int = 0  # by disputes: above zero if the house paid
@@ -192,6 +191,7 @@ class Wager(Struct, array_like=True, gc=False):
     announced: int | None = None
     announced_by: int = 0
     account: Account | None = None
+    is_swept: bool = False  # lies in the bank, lost or not
 
     payer: str | None = None  # who made its last payout: None if there was none, "" if nobody knows who
     void_by: tuple[FindingRef, ...] = ()  # the findings that made it void

@@ -172,7 +172,7 @@ def _find_stakes_left(table: Table, seq: int) -> None:
         for wager_id in table.swept:
             wager = table.wagers[wager_id]
             account = wager.account
-            if account is not None and (account.is_swept or account.debt > 0):
+            if account is not None and (wager.is_swept or account.debt > 0):
                 continue  # it is in the bank, or the player has it: then that is the claim
             raised = len(table.findings)
             find(

@@ -228,7 +228,7 @@ def read_choice(table: Table, event: PayoutMade | PayoutRecovered | WagerWithdra
         account.before_half = wager.status
         table.awaiting.pop(wager.id, None)
         give_back(table, wager, event.seq, "refunded_half", halved(wager.zeros), may_change=True)
-        del table.due[wager.id]
+        table.due.pop(wager.id, None)
     elif account.before_half and not is_half:
         take_back_refund(table, wager)
         if account.before_half == "imprisoned":

@@ -190,7 +190,7 @@ TAPES = {
         take w1 400
         land 0
         zero w1 half
-        pay w1 0+500                                 ! half-refund-mismatch:w1
+        pay w1 0+750                                 ! half-refund-mismatch:w1
         place w2 rouge 1000
         take w2 400
         land 0
