@@ -81,7 +81,8 @@ def take_back(table: Table, wager: Wager, seq: int, amount: int) -> None:
     if wager.standing or wager.account is not None:
         account = account_of(table, wager)
         account.withdrawn += amount
-        table.moved[wager.id] = None
+        if account.debt:
+            table.moved[wager.id] = None
     if wager.standing:
         return
     wager.status = "withdrawn"

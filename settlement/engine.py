@@ -63,7 +63,7 @@ __all__ = [
     "save_wagers",
 ]
 
-ENGINE_VERSION = "2"
+ENGINE_VERSION = "3"
 """Version of the law as coded here. A change that gives any stream another answer needs a new version."""
 
 # JSON, because sums of amounts may be larger than the 64 bits of MessagePack's integers.

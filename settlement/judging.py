@@ -146,7 +146,17 @@ def is_plain(wager: Wager, sums: LeftUpSums) -> bool:
     if wager.status != "won" or wager.announced is not None:
         return False
     account = wager.account
-    if account is not None and (len(account.moves) > 1 or account != Account(moves=account.moves)):
+    if account is not None and (
+        len(account.moves) > 1
+        or account.debt
+        or account.claims
+        or account.acts
+        or account.lifted
+        or account.settled
+        or account.early
+        or account.put_back
+        or account.recovered
+    ):
         return False
     return (
         wager.winnings_paid == wager.winnings_due - sums.pressed and wager.stake_paid == wager.stake_due - sums.plays_on

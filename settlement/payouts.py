@@ -236,7 +236,7 @@ def find_unsettled(
 def collect(table: Table, event: StakesCollected) -> None:
     """Sweep the stakes that the croupier collects as lost. One that had not lost may still be put right."""
     seq = event.seq
-    collections = table.open_session().collections
+    collections, swept, wheel = table.open_session().collections, table.swept, table.wheel
     wager_of = table.wagers.get
     for wager_id in dict.fromkeys(event.data.wagers):
         wager = wager_of(wager_id)
@@ -244,7 +244,13 @@ def collect(table: Table, event: StakesCollected) -> None:
             if collections:
                 find(table, "winning-wager-collected", seq, wager_id=wager_id, status="unknown")
         elif wager.status == "lost":
-            _sweep_loser(table, wager, seq)
+            wager.is_swept = True
+            if wager_id in swept:
+                del swept[wager_id]
+                # A stake lost in an earlier coup does not show that this coup was collected.
+                wheel.collected = True
+            if wager.account is not None:
+                _sweep_account(table, wager, wager.account, seq)
         elif wager.status != "out_of_scope":
             unsettled = settles_no_decision(table, wager)
             if unsettled is None and not collections:
@@ -273,15 +279,8 @@ def _lay_there(wager: Wager, account: Account) -> None:
         account.lifted = 0
 
 
-def _sweep_loser(table: Table, wager: Wager, seq: int) -> None:
-    wager.is_swept = True
-    if wager.id in table.swept:
-        del table.swept[wager.id]
-        # A stake lost in an earlier coup does not show that this coup was collected.
-        table.wheel.collected = True
-    account = wager.account
-    if account is None:
-        return
+def _sweep_account(table: Table, wager: Wager, account: Account, seq: int) -> None:
+    """Note in the account of a loser that its stake was swept."""
     _lay_there(wager, account)
     table.moved[wager.id] = None
     wager.changed_by = seq

@@ -311,7 +311,8 @@ def _is_shooter(table: Table, seat: str | None, player: str | None) -> bool:
 
 
 def _has_given_up(table: Table) -> bool:
-    return _is_given_up(table.dice)
+    dice = table.dice  # asked at every throw
+    return dice.declined or dice.removed or dice.left
 
 
 def _is_given_up(dice: DiceCustody) -> bool:
