@@ -168,10 +168,7 @@ def _spread(source: Wager, wager: Wager, sums: LeftUpSums, link: LeftUp) -> tupl
 
     And what of it neither stake nor winnings account for.
     """
-    account = source.account or NO_ACCOUNT
-    stake, handed, due = wager.stake, source.stake_paid - account.put_back, source.stake_due
-    if source.status != "withdrawn" and handed <= account.withdrawn:
-        handed = 0  # of the parts withdrawn, which do not play on
+    stake, handed, due = wager.stake, handed_since(source), source.stake_due
     plays_on = min(stake, max(0, due - handed - sums.plays_on))
     rest = stake - plays_on
     retaken = pressed = 0
@@ -190,6 +187,13 @@ def _spread(source: Wager, wager: Wager, sums: LeftUpSums, link: LeftUp) -> tupl
         ),
         rest - pressed,
     )
+
+
+def handed_since(wager: Wager) -> int:
+    """Return what of the stake due was handed back, in minor units: not what was handed back while it played."""
+    account = wager.account or NO_ACCOUNT
+    early = 0 if wager.status in ("withdrawn", "void") else account.early
+    return wager.stake_paid - account.put_back - early
 
 
 def require_commission(table: Table, wager: Wager) -> None:

@@ -18,6 +18,7 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from settlement.accounts import handed_since
 from settlement.events import PayoutMade, PayoutRecovered, StakesCollected, WagerPlaced
 from settlement.events.stakes import WagerPlacedData
 from settlement.kinds import Kind
@@ -333,9 +334,8 @@ def _continue(table: Table, event: PayoutMade, source: Wager, wager_id: str, kin
     if source.undecided or source.status == "out_of_scope":  # it plays on itself
         return
     kind = kinds.get(source.bet)
-    back = source.account.put_back if source.account else 0
     due = source.standing if source.status == "lost" else source.stake_due
-    kept = due - source.stake_paid + back
+    kept = due - handed_since(source)
     if kept <= 0:
         return
     wager = replace(

@@ -13,5 +13,8 @@ def of_finished_coups(stream: Iterable[Event | bytes | str]) -> list[Finding]:
 
     No officer has approved a correction: those that came after money moved wait.
     """
-    with mock.patch.object(engine, "as_it_stands", return_value=([], [])):
+    with (
+        mock.patch.object(engine, "as_it_stands", return_value=([], [])),
+        mock.patch.object(engine, "as_opened", return_value=[]),
+    ):
         return adjudicate(stream, readings={}, approved=[]).findings

@@ -72,7 +72,8 @@ w2     on_the_croupier   €0.70  void             €0.00 + €0.70            
 │ — · events #2, #4                                                                                                    │
 ╰──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────╯
 ╭─ #7 entry-corrected  major · Entry corrected ────────────────────────────────────────────────────────────────────────╮
-│ The data of event 3 were replaced (reason given: “misread [bold]chip”), approved by chef-4.                          │
+│ Event 3 (wager placed) was corrected: stake €0.70 in place of €7.00 (reason given: “misread [bold]chip”), approved   │
+│ by chef-4.                                                                                                           │
 │   This rule is about the record itself, not about play: it rests on the event contract, not on a text of law.        │
 │ — · events #3, #7                                                                                                    │
 ╰──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────╯
@@ -98,8 +99,8 @@ w2    on_the_croupier        0,70 €  nulle       0,00 € + 0,70 €      0
 │ — · événements #2, #4                                                                                                │
 ╰──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────╯
 ╭─ #7 entry-corrected  majeur · Écriture corrigée ─────────────────────────────────────────────────────────────────────╮
-│ Les données de l’événement 3 ont été remplacées (motif indiqué : « misread [bold]chip »), avec l’accord donné par    │
-│ chef-4.                                                                                                              │
+│ L’événement 3 (dépôt d’une mise) a été corrigé : mise 0,70 € au lieu de 7,00 € (motif indiqué : « misread [bold]chip │
+│ »), avec l’accord donné par chef-4.                                                                                  │
 │   Cette règle porte sur l’enregistrement lui-même et non sur le jeu : elle repose sur le contrat d’événements, non   │
 │   sur un texte.                                                                                                      │
 │ — · événements #3, #7                                                                                                │
