@@ -98,7 +98,8 @@ def _proving_events(finding: Finding, value: FindingValue) -> tuple[list[bytes],
     """Return the events that a bundle has to contain, and their folded state.
 
     They go through the finding's batch, or through the batch of the first later event with which it is found: the end
-    of its coup, a correction. Raise ``Unproven`` if it is never found.
+    of its coup, a correction. Of a finding of another version of the engine it is the end of its coup. Raise
+    ``Unproven`` if it is never found.
     """
     batch = read.batch_holding(finding.stream_id, finding.seq)
     if batch is None:
@@ -106,11 +107,14 @@ def _proving_events(finding: Finding, value: FindingValue) -> tuple[list[bytes],
     readings, approved = _readings_of(finding), _approved_of(finding)
     envelopes = _through(finding.stream_id, batch.last_seq)
     state = refold(envelopes, readings, approved)
-    refolds = finding.engine_version == ENGINE_VERSION and RULES[finding.rule].raised_by == "engine"
-    while refolds and not any(each.as_dict() == value.as_dict() for each in state.findings(under_way=False)):
+    is_of_engine = RULES[finding.rule].raised_by == "engine"
+    is_of_this = finding.engine_version == ENGINE_VERSION
+    while is_of_engine and not _leads_to(state, finding, value if is_of_this else None):
         batch = read.batch_holding(finding.stream_id, batch.last_seq + 1)
         if batch is None:
-            raise Unproven("the recorded events do not lead to this finding")
+            if is_of_this:
+                raise Unproven("the recorded events do not lead to this finding")
+            break
         more = read.slice_of(finding.stream_id, after=batch.first_seq - 1, limit=batch.last_seq - batch.first_seq + 1)
         envelopes += (later := [envelope for _seq, envelope in more])
         try:
@@ -118,6 +122,13 @@ def _proving_events(finding: Finding, value: FindingValue) -> tuple[list[bytes],
         except NeedsReplay:  # a correction
             state = refold(envelopes, readings, approved)
     return envelopes, state
+
+
+def _leads_to(state: State, finding: Finding, value: FindingValue | None) -> bool:
+    """Whether what was folded leads to a finding: it is found; of another version (None), its coup has ended."""
+    if value is None:
+        return state.table.coup_began > finding.seq
+    return any(each.as_dict() == value.as_dict() for each in state.findings(under_way=False))
 
 
 def _with_consequences(value: FindingValue, state: State) -> FindingValue:

@@ -186,7 +186,8 @@ def test_a_finding_that_falls_to_information_by_a_later_payment_keeps_its_case()
     weight, deadline = before.case.weight, before.case.deadline
     settled = {"opened": 6, "amount": 200, "by": "player", "approved_by": "c1"}
     stream = events[0]["stream"]
-    assert tenant.post(stream, [event(stream, 7, "dispute.settled", **settled)]).status_code == 201
+    ended = event(stream, 8, NEXT[0], **NEXT[1])
+    assert tenant.post(stream, [event(stream, 7, "dispute.settled", **settled), ended]).status_code == 201
     advance(stream_id)
     now = standing(stream_id, "payout-overpaid")
     assert (now.severity, now.case_id) == ("info", before.case_id)
@@ -198,7 +199,7 @@ def test_a_finding_that_falls_to_information_by_a_later_payment_keeps_its_case()
 def test_settled_before_anybody_read_it_it_never_had_a_case() -> None:
     disputed = ("dispute.opened", {"wager": "w1", "player": "p1"})
     settled = ("dispute.settled", {"opened": 6, "amount": 200, "by": "player", "approved_by": "c1"})
-    stream_id = recorded(WON, RESULT, OVERPAID, NEXT, disputed, settled)
+    stream_id = recorded(WON, RESULT, OVERPAID, NEXT, disputed, settled, NEXT)
     found = standing(stream_id, "payout-overpaid")
     assert (found.severity, found.case) == ("info", None)
 
