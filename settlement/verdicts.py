@@ -17,10 +17,11 @@ midst gives wrong nets as they stand (``as_it_stands``), and nothing that is onl
 from __future__ import annotations
 
 from settlement import acts
+from settlement.account_findings import as_one_incident, share_debt
 from settlement.accounts import LeftUpSums, known_sums, left_up_sums, require_commission
 from settlement.finding import Finding
 from settlement.incidents import caused_anew, forget_coup
-from settlement.judging import Judged, as_one_incident, is_plain, judge, share_debt
+from settlement.judging import Judged, is_plain, judge
 from settlement.payouts import account_of, enter
 from settlement.state import Account, Move, Table, Wager, find
 

@@ -11,10 +11,10 @@ from django.utils.translation import gettext
 
 from audit.models import Finding
 from audit.presentation import Stake, finding_title, money_in_prose, value
+from settlement.account_findings import OF_WINNINGS
 from settlement.catalogue import RULES
 from settlement.catalogue.sentences import amount_in_prose
 from settlement.differences import PAID
-from settlement.judging import OF_WINNINGS
 
 
 @dataclass(frozen=True, slots=True)
