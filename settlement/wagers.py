@@ -40,11 +40,7 @@ def place_on(kinds: Mapping[str, Kind], *, is_closed_list: bool = True) -> Calla
         seq, wager_id, bet, stake = event.seq, data.wager, data.bet, data.stake
         known = table.wagers.get(wager_id)
         if known is not None:
-            if table.left_up and is_described_by(table, known, data):
-                _describe(table, event, known, kinds[bet])
-                return known
-            _find_reused(table, event, known)
-            return None
+            return _place_again(table, event, known, kinds)
         wager = Wager(wager_id, bet, stake, stake, seq, data.player or owner_of(table, data), data.seat or None)
         wager.changed_by = seq
         wager.throws_before = table.throws
@@ -101,8 +97,12 @@ def place_on(kinds: Mapping[str, Kind], *, is_closed_list: bool = True) -> Calla
     return place
 
 
-def _find_reused(table: Table, event: WagerPlaced, known: Wager) -> None:
+def _place_again(table: Table, event: WagerPlaced, known: Wager, kinds: Mapping[str, Kind]) -> Wager | None:
+    """Take the description of a wager that a payout has opened; report any other placement under an id in use."""
     data, placed = event.data, known.placed_by
+    if table.left_up and is_described_by(table, known, data):
+        _describe(table, event, known, kinds[data.bet])
+        return known
     find(
         table,
         "wager-id-reused",
@@ -113,6 +113,7 @@ def _find_reused(table: Table, event: WagerPlaced, known: Wager) -> None:
         stake=data.stake,
         placed_seq=placed,
     )
+    return None
 
 
 def _describe(table: Table, event: WagerPlaced, wager: Wager, kind: Kind) -> None:
