@@ -21,7 +21,8 @@ INTRODUCTION = """# Events
 Every event that a table system may send, generated from the types (`manage.py eventpage`). How to send them, and what
 a table that sees less sends, is in [Sending events](ingestion.md). Optional fields have a question mark; one not
 listed is refused, as is `null` wherever it is not named. The OpenAPI document of the interface (`/api/v1/schema/`)
-has the same as JSON Schema.
+has the same as JSON Schema. [The account of a wager](account.md) says what its money comes to,
+[Corrections](corrections.md) what it means to undo a result.
 
 Within a coup the clock says whether a stake came before the call, and `seq` says everything else: keep clocks by NTP. A
 clock that goes back is `clock-went-back`. One that is ahead is `clock-ahead` (major): the event claims to have occurred
