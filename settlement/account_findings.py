@@ -104,16 +104,12 @@ def as_they_read(coup: Coup, debt: int, left: int, seq: int, *, is_carried: bool
     target = left if is_carried else debt
     claims = list(account.claims)
     open_ = [index for index, each in enumerate(claims) if each.put_right_by is None]
-    if not debt and (coup.before or (coup.payments and not (coup.wager.undecided and coup.wager.is_swept))):
+    is_at_zero = not debt and coup.payments and not (coup.wager.undecided and coup.wager.is_swept)
+    if (not target and coup.before) or is_at_zero:  # at zero, or through it
         for index in open_:
             if claims[index].rule != "losing-wager-not-collected":
-                claims[index] = _made_right(claims[index], coup, seq)
+                claims[index] = _made_right(claims[index], coup, seq) if not debt else claims[index].put_right(seq)
         return tuple(claims)
-    if not target and coup.before:
-        return tuple(
-            each.put_right(seq) if index in open_ and each.owed is not None else each
-            for index, each in enumerate(claims)
-        )
     of_right_part = [
         index
         for index in open_

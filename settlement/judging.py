@@ -309,9 +309,17 @@ def _find_acts(coup: Coup, carried: int) -> None:
     if wager.status == "refunded_half":  # what he took is the half, and his choice
         acts = [act for act in acts if act.rule != "imprisoned-stake-withdrawn"]
     for act in acts:
-        back = sum(-move.stake for move in coup.payments if move.stake < 0 and move.seq > act.evidence[-1])
-        if not account.lifted or back >= act.amount:
-            find(coup.table, "act-put-right", *act.evidence, wager=wager, act=act.rule)
+        seq = act.evidence[-1]
+        back = [move for move in coup.payments if move.stake < 0 and move.seq > seq]
+        if not account.lifted or -sum(move.stake for move in back) >= act.amount:
+            right_by = back[-1].seq if back else wager.changed_by  # the sweep
+            facts: dict[str, Any] = {
+                "act": "wager.withdrawn",
+                "first_seq": seq,
+                "first_money": act.amount,
+                "right_seq": right_by,
+            }
+            find(coup.table, "act-put-right", *act.evidence, right_by, wager=wager, **facts)
             continue
         find(
             coup.table,

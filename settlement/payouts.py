@@ -259,7 +259,8 @@ def collect(table: Table, event: StakesCollected) -> None:
             account = account_of(table, wager)
             _lay_there(wager, account)
             lay_there = wager.stake if wager.status == "withdrawn" else wager.standing
-            wager.is_swept = wager.stake_paid + account.lifted < lay_there  # an empty spot is not swept
+            gone = wager.stake_paid - account.put_back + account.lifted
+            wager.is_swept = gone < lay_there  # an empty spot is not swept
             wager.changed_by = seq
             if unsettled is None:
                 table.taken[wager_id] = seq

@@ -70,6 +70,22 @@ TAPES = {
         recover w1 100+0                      ! payout-underpaid:w1 ? losing-wager-paid
         throw 5-2
     """,
+    "a contract taken up and laid back before the throw is put right": """
+        fr-craps
+        place w1 win 1000
+        take w1
+        recover w1 0+1000                     ! act-put-right:w1 ? contract-wager-withdrawn
+        throw 5-1
+    """,
+    "swept, handed back, swept again, handed back again: it lies where it lay": """
+        fr-craps collections
+        place w1 big_6 600
+        sweep w1
+        pay w1 0+600                          ? payout-without-result
+        sweep w1
+        pay w1 0+600                          ! payout-put-right:w1 ? payout-without-result
+        throw 1-1
+    """,
     "an undecided wager that was paid: by the net, when the coup ends": """
         fr-craps
         place w1 big_6 1000
