@@ -31,13 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 TESTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "settlement/night": ("tests/settlement/night", "tests/toy"),
-        # How the source of an article reads is no matter of what it does, and mutmut writes it anew.
-        "settlement": (
-            "tests/settlement",
-            "tests/conformance",
-            "tests/toy",
-            "--ignore=tests/settlement/test_articles.py",
-        ),
+        "settlement": ("tests/settlement", "tests/conformance", "tests/toy"),
         "audit/reconciliation": (
             "tests/audit/reconciliation",
             "tests/audit/corrections/test_nights.py",
