@@ -7,16 +7,10 @@ One table says how each rule reads it. A rule that is in none of these tables co
 
 from __future__ import annotations
 
-from settlement.catalogue.groups import PAID_ON_A_DECISION, PAID_ON_NO_DECISION
+from settlement.catalogue import groups
 from settlement.finding import Owed
 
-PAID = frozenset(
-    {
-        *PAID_ON_A_DECISION,
-        *PAID_ON_NO_DECISION,
-        "void-throw-settled",
-    }
-)
+PAID = groups.PAID
 """``recorded`` is what was handed over and ``expected`` what was due, nothing if it is not said."""
 
 COMMISSIONS = frozenset({"commission-amount-mismatch", "undue-commission"})

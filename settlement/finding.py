@@ -188,7 +188,13 @@ class Finding(Struct, frozen=True, kw_only=True):
         """
         owed = None if self.owed is None else (self.owed.by, self.owed.amount)
         persons: dict[str, Fact] = {"player": self.player, "croupier": self.croupier, **names}
-        return remedy(self.rule, self._known_facts() | persons, owed, language, self.currency, write)
+        now: dict[str, Fact] = {"put_right_by": self.put_right_by, "by_party": int(self._was_settled_by_party)}
+        return remedy(self.rule, self._known_facts() | persons | now, owed, language, self.currency, write)
+
+    @property
+    def _was_settled_by_party(self) -> bool:
+        """Whether a party approved what put it right: then it keeps its difference."""
+        return self.put_right_by is not None and bool(self.difference)
 
     def put_right(self, seq: int) -> Finding:
         """Return this finding as it reads once event ``seq`` has made good what it is about: nothing is owed."""

@@ -13,7 +13,7 @@ from settlement.differences import difference_of, owed_by
 from settlement.families import is_silent
 from settlement.finding import Fact, Finding, FindingRef
 from settlement.incidents import causes_of, note_at_once, remember
-from settlement.provisions import cited, provision_of
+from settlement.provisions import analogy, cited, provision_of
 from settlement.seats import player_at
 
 if TYPE_CHECKING:
@@ -60,6 +60,9 @@ def find(
     remember(table, ref, wager, facts)
     if difference is None:
         difference = difference_of(rule, expected, recorded)
+    provisions = cited(known, table.ruleset, wager.bet if wager else None, wager.status if wager else None)
+    if (other_game := analogy(table.ruleset, provisions)) is not None:
+        facts["analogy"] = other_game
     player = _player_of(table, about, facts)
     table.findings.append(
         Finding(
@@ -71,7 +74,7 @@ def find(
             expected=expected,
             recorded=recorded,
             provision=provision_of(known, table.ruleset, wager.bet if wager else None),
-            provisions=cited(known, table.ruleset, wager.bet if wager else None, wager.status if wager else None),
+            provisions=provisions,
             # A coup's money is judged when it ends: what was completed before a loss did not come after it.
             after_loss=table.after_loss and (table.loss is None or seq >= table.loss.seq),
             difference=difference,

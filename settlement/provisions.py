@@ -12,7 +12,7 @@ why.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
@@ -194,6 +194,28 @@ def wager_provision(ruleset: str, bet: str | None) -> str:
 _OF_A_ZERO = MappingProxyType(
     {"released": "art. 54 B 2°", "refunded_half": "art. 54 B 1°", "refunded_last_coup": "art. 54 last al."}
 )
+
+
+_governed: dict[str, tuple[str, Callable[[], frozenset[str]]]] = registries.table({})
+
+
+def govern(ruleset: str, game: str, texts: Callable[[], frozenset[str]]) -> None:
+    """Take the game of a ruleset, and what returns the ids of the texts that govern it when it is first asked."""
+    _governed[ruleset] = (game, texts)
+
+
+@lru_cache(maxsize=4096)
+def analogy(ruleset: str | None, labels: tuple[str, ...]) -> str | None:
+    """Return the game whose text the clauses ``labels`` are of, where it does not govern ``ruleset``; None: its own."""
+    if ruleset not in _governed:
+        return None
+    own = _governed[ruleset][1]()
+    cited_texts = (each.text_id for label in labels if label in PROVISIONS for each in PROVISIONS[label].citations)
+    foreign = {text for text in cited_texts if text not in own}
+    return next((game for game, texts in _governed.values() if not foreign.isdisjoint(texts())), None)
+
+
+registries.forgets(analogy.cache_clear)
 
 
 def provision_of(rule: Rule, ruleset: str | None, bet: str | None) -> str | None:

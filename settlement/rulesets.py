@@ -19,9 +19,9 @@ from settlement.fr.craps import FR_CRAPS
 from settlement.fr.roulette import FR_AMERICAN_ROULETTE, FR_ROULETTE
 from settlement.law import add_text
 from settlement.persons.opaque_ids import note_persons
-from settlement.provisions import add_provisions, cite_bets
+from settlement.provisions import add_provisions, cite_bets, govern
 from settlement.qc.craps import QC_CRAPS
-from settlement.ruleset import RULESETS, Handler, Ruleset, add_ruleset
+from settlement.ruleset import RULESETS, Handler, Ruleset, add_ruleset, resolved
 
 __all__ = ["RULESETS", "Handler", "Ruleset", "refuse_foreign", "register", "registered"]
 
@@ -36,6 +36,7 @@ def register(ruleset: Ruleset) -> None:
         add_provisions(text, quotations)
     for kind in ruleset.kinds.values():
         name_bet(kind.bet, kind.word, kind.usual)
+    govern(ruleset.name, ruleset.game, lambda: frozenset(resolved(each).text.id for each in ruleset.articles))
     cite_bets(ruleset.name, ruleset.closed_list, ruleset.kinds.values())
     add_rules(ruleset.name, ruleset.rules, ruleset.clauses, ruleset.equipment)
     for event in ruleset.events:

@@ -22,6 +22,7 @@ from settlement.catalogue.sentences import amount, format_fact
 from settlement.codec import decode_stored
 from settlement.engine import READINGS
 from settlement.law import LAW_TEXTS, Citation
+from settlement.law_coverage.quoted import quoted
 from settlement.law_coverage.session import SessionSentence
 from settlement.provisions import PROVISIONS
 from settlement.streams import fold
@@ -183,13 +184,14 @@ def _amounts(finding: Finding, rule: Rule, difference: int | None, language: Lan
 
 
 def _law(labels: Iterable[str | None], rule: Rule) -> tuple[list[dict[str, Any]], dict[str, str] | None]:
-    """Return the texts that provisions quote, or, if they quote none, why not, in both languages if known."""
-    provisions = [PROVISIONS[label] for label in labels if label and label in PROVISIONS]
-    citations = list(dict.fromkeys(citation for provision in provisions for citation in provision.citations))
+    """Return the sentences that ``rule`` quotes of provisions, by text, or, if there are none, why not, if known."""
+    cited = [label for label in labels if label]
+    provisions = [PROVISIONS[label] for label in cited if label in PROVISIONS]
+    citations = list(quoted(rule.name, cited))
     if citations:
         citations.sort(key=lambda citation: citation.text_id)  # stable: as they are cited within one text
         by_text = groupby(citations, key=lambda citation: citation.text_id)
-        return [_text(text_id, list(cited)) for text_id, cited in by_text], None
+        return [_text(text_id, list(of_text)) for text_id, of_text in by_text], None
     missing = next((provision.text_missing for provision in provisions if provision.text_missing), None)
     if missing:
         return [], dict(missing)

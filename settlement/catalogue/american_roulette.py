@@ -115,9 +115,10 @@ WHEEL = (
         recorded_is="text",
         title=Wording("Result after a chip fell in the wheel", "Résultat après la chute d’un jeton"),
         message=Wording(
-            "The result {recorded} was accepted although a chip had fallen into the wheel (event {chip_seq}) and the "
+            "The result {recorded} was accepted although a chip had fallen into the wheel[ (event {chip_seq})] and the "
             "ball had not been taken back and launched again.",
-            "Le résultat {recorded} a été admis alors qu’un jeton était tombé dans le cylindre (événement {chip_seq}) "
+            "Le résultat {recorded} a été admis alors qu’un jeton était tombé dans le cylindre[ (événement "
+            "{chip_seq})] "
             "et que la bille n’avait pas été reprise et relancée.",
         ),
         explanation=Wording(
@@ -177,8 +178,8 @@ WHEEL = (
         recorded_is="role",
         title=Wording("Wheel or ball handled by another", "Appareil manœuvré par un autre"),
         message=Wording(
-            "The {recorded} worked the apparatus ({event_type}); that is for the {expected} alone.",
-            "Le {recorded} a manœuvré l’appareil ({event_type}) ; cela n’appartient qu’au {expected}.",
+            "The {recorded} worked the apparatus[ ({event_type})]; that is for the {expected} alone.",
+            "Le {recorded} a manœuvré l’appareil[ ({event_type})] ; cela n’appartient qu’au {expected}.",
         ),
         explanation=Wording(
             "The croupier is responsible for working the apparatus: he turns the wheel and launches the ball.",
@@ -197,7 +198,7 @@ WHEEL = (
             "The wheel was spun again while winning wagers of the last coup[ (event {result_seq})] were unpaid: "
             "{unpaid}.",
             "Le cylindre a été actionné de nouveau alors que des mises gagnantes du dernier coup[ (événement "
-            "{result_seq})] n’étaient pas payées : {unpaid}.",
+            "{result_seq})] n’étaient pas payées[ : {unpaid}].",
         ),
         explanation=Wording(
             "A coup ends when its winners are paid. What is not paid by the next result is found as a missing payout.",
@@ -236,8 +237,8 @@ ANNOUNCEMENTS = (
         recorded_is="text",
         title=Wording("Wrong announcement", "Annonce inexacte"),
         message=Wording(
-            "The croupier announced “{recorded}”; the ball had settled on “{expected}”.",
-            "Le croupier a annoncé « {recorded} » ; la bille s’était arrêtée sur « {expected} ».",
+            "The croupier announced “{recorded}”[; the ball had settled on “{expected}”].",
+            "Le croupier a annoncé « {recorded} »[ ; la bille s’était arrêtée sur « {expected} »].",
         ),
         explanation=Wording(
             "The announcement gives the number and its simple chances; zero and double zero have none. Players follow "

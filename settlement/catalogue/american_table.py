@@ -264,8 +264,8 @@ STAFF = (
         provisions=at_american_roulette("art. 57-1 al. 4"),
         title=Wording("Play without a chef de table", "Jeu sans chef de table"),
         message=Wording(
-            "A coup was played (event {seq}) while no chef de table was assigned.",
-            "Un coup a été joué (événement {seq}) alors qu’aucun chef de table n’était affecté.",
+            "A coup was played[ (event {seq})] while no chef de table was assigned.",
+            "Un coup a été joué[ (événement {seq})] alors qu’aucun chef de table n’était affecté.",
         ),
         explanation=Wording(
             "Each wheel has a chef de table. Reliefs overlap by a moment, but no coup is played without one; only the "
@@ -281,8 +281,8 @@ STAFF = (
         provisions=at_american_roulette("art. 57-1 al. 4"),
         title=Wording("Play without a croupier", "Jeu sans croupier"),
         message=Wording(
-            "A coup was played (event {seq}) while no croupier was assigned.",
-            "Un coup a été joué (événement {seq}) alors qu’aucun croupier n’était affecté.",
+            "A coup was played[ (event {seq})] while no croupier was assigned.",
+            "Un coup a été joué[ (événement {seq})] alors qu’aucun croupier n’était affecté.",
         ),
         explanation=Wording(
             "Each wheel has a croupier, who turns it, launches the ball and pays. Nobody else may do so, so the coup "

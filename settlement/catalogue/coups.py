@@ -17,7 +17,7 @@ COUPS = (
             "Wager {the_wager}: money changed hands {movements} times before the next result, and comes to what was "
             "due, {expected}.",
             "Mise {the_wager} : l’argent a changé de mains {movements} fois avant le résultat suivant, et le compte "
-            "est juste : {expected}.",
+            "est juste[ : {expected}].",
         ),
         explanation=Wording(
             "A croupier who notices a mistake before the next result and puts it right has done his work. The net of "
@@ -132,10 +132,10 @@ COUPS = (
         recorded_is="money",
         title=Wording("Winnings and stake mixed up", "Gain et mise confondus"),
         message=Wording(
-            "Wager {the_wager} received {recorded}, which is what was due, but {winnings_paid} of it was recorded as "
-            "winnings; {winnings_due} was due as winnings, and the rest as stake.",
-            "La mise {the_wager} a reçu {recorded}, soit ce qui était dû, mais {winnings_paid} y figure à titre de "
-            "gain ; il était dû {winnings_due} de gain, et le reste au titre de l’enjeu.",
+            "Wager {the_wager} received {recorded}, which is what was due[, but {winnings_paid} of it was recorded as "
+            "winnings]; {winnings_due} was due as winnings, and the rest as stake.",
+            "La mise {the_wager} a reçu {recorded}, soit ce qui était dû[, mais {winnings_paid} y figure à titre de "
+            "gain] ; il était dû {winnings_due} de gain, et le reste au titre de l’enjeu.",
         ),
         explanation=Wording(
             "The player has what is his. The table system recorded the stake handed back as winnings, or winnings as "

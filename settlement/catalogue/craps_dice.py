@@ -273,8 +273,8 @@ THROWS = (
         facts={"flags": "flags", "faces": "faces"},
         title=Wording("Irregular throw counted", "Lancer irrégulier compté"),
         message=Wording(
-            "The throw {faces} was counted although it was irregular: {flags}. “Coup nul” was due.",
-            "Le lancer {faces} a été compté bien qu’irrégulier : {flags}. Il fallait annoncer « Coup nul ».",
+            "The throw {faces} was counted although it was irregular[: {flags}]. “Coup nul” was due.",
+            "Le lancer {faces} a été compté bien qu’irrégulier[ : {flags}]. Il fallait annoncer « Coup nul ».",
         ),
         explanation=Wording(
             "A throw that does not roll the length of the table to the far wall and come to rest flat on the felt must "
@@ -314,9 +314,10 @@ THROWS = (
         recorded_is="money",
         title=Wording("Voided throw acted upon", "Lancer nul suivi d’effet"),
         message=Wording(
-            "The last throw (event {voided_seq}) was void and decides nothing, yet it was acted upon: {event_type}[, "
+            "The last throw[ (event {voided_seq})] was void and decides nothing, yet it was acted upon: {event_type}[, "
             "wager {the_wager}][ ({recorded})].",
-            "Le dernier lancer (événement {voided_seq}) était nul et ne décide rien ; il a pourtant été suivi d’effet "
+            "Le dernier lancer[ (événement {voided_seq})] était nul et ne décide rien ; il a pourtant été suivi "
+            "d’effet "
             ": {event_type}[, mise {the_wager}][ ({recorded})].",
         ),
         explanation=Wording(

@@ -61,9 +61,11 @@ DICE_SETS = (
         facts={"point": "number", "cause": "cause", "voided_seq": "number", "flags": "flags"},
         title=Wording("Dice replaced during a point series, with cause", "Dés remplacés en cours de série, avec motif"),
         message=Wording(
-            "The dice were replaced ({cause}) while the point {point} was being played, right after the void throw of "
+            "The dice were replaced[ ({cause})] while the point {point} was being played, right after the void throw "
+            "of "
             "event {voided_seq}[: {flags}].",
-            "Les dés ont été remplacés ({cause}) alors que le point {point} était en jeu, aussitôt après le lancer nul "
+            "Les dés ont été remplacés[ ({cause})] alors que le point {point} était en jeu, aussitôt après le lancer "
+            "nul "
             "de l’événement {voided_seq}[ : {flags}].",
         ),
         explanation=Wording(
@@ -161,8 +163,8 @@ DICE_SETS = (
         facts={"unboxed_dice": "texts"},
         title=Wording("Remaining dice not boxed", "Dés restants non remis dans la boîte"),
         message=Wording(
-            "After the selection these dice were not put back into the box: {unboxed_dice}.",
-            "Après le choix, ces dés n’ont pas été remis dans la boîte : {unboxed_dice}.",
+            "After the selection these dice were not put back into the box[: {unboxed_dice}].",
+            "Après le choix, ces dés n’ont pas été remis dans la boîte[ : {unboxed_dice}].",
         ),
         explanation=Wording(
             "The four other dice go back into the box, in sight of the players, so that none can be slipped in later.",

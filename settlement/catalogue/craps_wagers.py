@@ -113,8 +113,8 @@ CRAPS_WAGERS = (
         facts={"base": "text", "fault": "fault"},
         title=Wording("Odds without their line stake", "Chance associée sans chance simple"),
         message=Wording(
-            "Wager {the_wager} was placed as odds on {base}[, which {fault}]. It is void and its stake is due back.",
-            "La mise {the_wager} a été déposée comme chance associée à {base}[, qui {fault}]. Elle est nulle et "
+            "Wager {the_wager} was placed as odds[ on {base}[, which {fault}]]. It is void and its stake is due back.",
+            "La mise {the_wager} a été déposée comme chance associée[ à {base}[, qui {fault}]]. Elle est nulle et "
             "l’enjeu doit être rendu.",
         ),
         explanation=Wording(
@@ -260,14 +260,15 @@ CRAPS_WAGERS = (
         name="horn-paid-split",
         severity="critical",
         provisions=at_craps("art. 55-8 B 8°"),
-        facts={"odds": "odds", "result": "text"},
+        facts={"odds": "odds", "result": "text", "part": "part"},
         expected_is="money",
         recorded_is="money",
         title=Wording("Horn paid as four bets", "Horn payé comme quatre mises"),
         message=Wording(
-            "Wager {the_wager} was paid {recorded}, as if it were four quarter bets; {expected} was due[: {working}].",
-            "La mise {the_wager} a été payée {recorded}, comme s’il s’agissait de quatre quarts de mise ; il était dû "
-            "{expected}[ : {working}].",
+            "Wager {the_wager} was paid {recorded}[ {part}], as if it were four quarter bets; {expected} was due[: "
+            "{working}].",
+            "La mise {the_wager} a reçu [{part} ]{recorded}, comme s’il s’agissait de quatre quarts de mise ; il était "
+            "dû {expected}[ : {working}].",
         ),
         explanation=Wording(
             "The text prices the horn as one bet, 4 times the stake, whichever of its numbers comes. Paying 27/4 or 3 "

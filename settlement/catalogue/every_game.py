@@ -112,9 +112,10 @@ STAKES = (
         facts={"call_seq": "number"},
         title=Wording("Stake after “Rien ne va plus”", "Mise après le « Rien ne va plus »"),
         message=Wording(
-            "Wager {the_wager} was placed after “Rien ne va plus” (event {call_seq}) and before the result. It is void "
+            "Wager {the_wager} was placed after “Rien ne va plus”[ (event {call_seq})] and before the result. It is "
+            "void "
             "and its stake is due back.",
-            "La mise {the_wager} a été déposée après le « Rien ne va plus » (événement {call_seq}) et avant le "
+            "La mise {the_wager} a été déposée après le « Rien ne va plus »[ (événement {call_seq})] et avant le "
             "résultat. Elle est nulle et l’enjeu doit être rendu.",
         ),
         explanation=Wording(
@@ -135,9 +136,10 @@ STAKES = (
         facts={"call_seq": "number", "event_type": "act", "after_ms": "number", "tolerance_ms": "number"},
         title=Wording("At the moment of “Rien ne va plus”", "Au moment du « Rien ne va plus »"),
         message=Wording(
-            "Wager {the_wager} was {event_type} {after_ms} ms after “Rien ne va plus” (event {call_seq}). That is "
+            "Wager {the_wager} was {event_type} {after_ms} ms after “Rien ne va plus”[ (event {call_seq})]. That is "
             "within the tolerance of {tolerance_ms} ms, and it counts.",
-            "La mise {the_wager} a été {event_type} {after_ms} ms après le « Rien ne va plus » (événement {call_seq}). "
+            "La mise {the_wager} a été {event_type} {after_ms} ms après le « Rien ne va plus »[ (événement "
+            "{call_seq})]. "
             "C’est dans la tolérance de {tolerance_ms} ms : cela compte.",
         ),
         explanation=Wording(
@@ -158,7 +160,7 @@ STAKES = (
         recorded_is="money",
         title=Wording("Withdrawal after “Rien ne va plus”", "Retrait après le « Rien ne va plus »"),
         message=Wording(
-            "[{recorded} of ]wager {the_wager} was taken back after “Rien ne va plus” (event {call_seq}). The "
+            "[{recorded} of ]wager {the_wager} was taken back after “Rien ne va plus”[ (event {call_seq})]. The "
             "withdrawal has no effect: the wager plays.",
             "La mise {the_wager} a été retirée[ à hauteur de {recorded}] après le « Rien ne va plus » (événement "
             "{call_seq}). Le retrait est sans effet : la mise joue.",
@@ -178,10 +180,10 @@ STAKES = (
         recorded_is="money",
         title=Wording("Withdrawal of a decided wager", "Retrait d’une mise décidée"),
         message=Wording(
-            "Wager {the_wager} was taken back[ ({recorded})] although event {decided_seq} had decided it: {status}. "
-            "The withdrawal has no effect.",
+            "Wager {the_wager} was taken back[ ({recorded})] although event {decided_seq} had decided it[: {status}]. "
+            "A decided wager is settled, not withdrawn.",
             "La mise {the_wager} a été retirée[ ({recorded})] alors que l’événement {decided_seq} l’avait décidée : "
-            "{status}. Le retrait est sans effet.",
+            "{status}. Une mise décidée se règle et ne se retire pas.",
         ),
         explanation=Wording(
             "Once a result has decided a wager, it is settled, not withdrawn. A player who lifts a stake that has just "
@@ -205,9 +207,9 @@ STAKES = (
         ),
         explanation=Wording(
             "No text says who keeps the fraction of a unit. What is due is rounded down (reading “payout_unit”), and "
-            "every case is listed so that nobody has to take our word for it. Nothing was done wrong.",
+            "every case is listed, so that anybody can check it. Nothing was done wrong.",
             "Aucun texte ne dit à qui revient la fraction d’unité. Ce qui est dû est arrondi à l’unité inférieure "
-            "(lecture « payout_unit »), et chaque cas est signalé afin que nul n’ait à nous croire sur parole. "
+            "(lecture « payout_unit »), et chaque cas est signalé afin que chacun puisse le vérifier. "
             "Personne n’est en faute.",
         ),
     ),
@@ -218,8 +220,8 @@ STAKES = (
         facts={"status": "status"},
         title=Wording("Wager undecided at the close", "Mise non décidée à la clôture"),
         message=Wording(
-            "The session was closed with wager {the_wager} undecided: {status}.",
-            "La séance a été close alors que la mise {the_wager} n’était pas décidée : {status}.",
+            "The session was closed with wager {the_wager} undecided[: {status}].",
+            "La séance a été close alors que la mise {the_wager} n’était pas décidée[ : {status}].",
         ),
         explanation=Wording(
             "A session ends when every stake has been decided or given back. Somebody left the table with this stake, "

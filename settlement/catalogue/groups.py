@@ -22,6 +22,9 @@ PAID_ON_A_DECISION = (
 PAID_ON_NO_DECISION = ("payout-without-result", "push-paid", "barred-number-settled", "inactive-wager-settled")
 """The rules on what was paid for a wager that nothing had decided."""
 
+PAID = frozenset({*PAID_ON_A_DECISION, *PAID_ON_NO_DECISION, "void-throw-settled"})
+"""The rules on what was paid: ``recorded`` is what was handed over, and ``expected`` what was due, or nothing."""
+
 STAKE_REFUSED = (
     "wager-not-permitted",
     "combination-not-permitted",

@@ -73,20 +73,20 @@ PAYOUTS = (
         name="payout-overpaid",
         severity="critical",
         everywhere=(WAGER,),
-        facts={"odds": "odds", "status": "status", "decided_seq": "number"},
+        facts={"odds": "odds", "status": "status", "decided_seq": "number", "part": "part"},
         expected_is="money",
         recorded_is="money",
         title=Wording("Paid too much", "Paiement excessif"),
         message=Wording(
-            "Wager {the_wager} was paid {recorded} in winnings; {expected} was due[: {working}]. The house paid "
+            "Wager {the_wager} was paid {recorded}[ {part}]; {expected} was due[: {working}]. The house paid "
             "{difference} too much.",
-            "La mise {the_wager} a reçu un gain de {recorded} ; il était dû {expected}[ : {working}]. La banque a "
+            "La mise {the_wager} a reçu [{part} ]{recorded} ; il était dû {expected}[ : {working}]. La banque a "
             "payé {difference} de trop.",
         ),
         explanation=Wording(
-            "The winnings recorded exceed the stake times the odds of the law. On a void or withdrawn wager nothing is "
+            "The payment recorded exceeds what the odds of the law give. On a void or withdrawn wager nothing is "
             "due but the stake, so any winnings are too much.",
-            "Le gain enregistré dépasse la mise multipliée par le rapport que fixe le texte. Une mise nulle ou retirée "
+            "Le paiement enregistré dépasse ce que donne le rapport fixé par le texte. Une mise nulle ou retirée "
             "n’ouvre droit qu’à l’enjeu : tout gain est de trop.",
         ),
     ),
@@ -94,34 +94,41 @@ PAYOUTS = (
         name="payout-underpaid",
         severity="critical",
         everywhere=(WAGER,),
-        facts={"odds": "odds", "status": "status", "decided_seq": "number"},
+        facts={"odds": "odds", "status": "status", "decided_seq": "number", "part": "part"},
         expected_is="money",
         recorded_is="money",
         title=Wording("Paid too little", "Paiement insuffisant"),
         message=Wording(
-            "Wager {the_wager} was paid {recorded} in winnings; {expected} was due[: {working}]. The player is short "
-            "of {difference}.",
-            "La mise {the_wager} a reçu un gain de {recorded} ; il était dû {expected}[ : {working}]. Il manque "
-            "{difference} au joueur.",
+            "[Wager {the_wager} was paid {recorded}[ {part}]; {expected} was due[: {working}]. The player is short of "
+            "{difference}.]"
+            "[The house took back {taken_back} on wager {the_wager} that had not been paid[; {expected} was due. The "
+            "player is short of {difference}].]",
+            "[La mise {the_wager} a reçu [{part} ]{recorded} ; il était dû {expected}[ : {working}]. Il manque "
+            "{difference} au joueur.]"
+            "[La banque a repris, sur la mise {the_wager}, {taken_back} qui n’avaient pas été payés[ ; il était dû "
+            "{expected}. Il manque {difference} au joueur].]",
         ),
         explanation=Wording(
-            "What the player received in winnings, less what was taken back from him, falls short of the stake times "
-            "the odds of the law. The difference belongs to the player.",
-            "Le gain remis au joueur, déduction faite de ce qui lui a été repris, est inférieur à la mise multipliée "
-            "par le rapport que fixe le texte. La différence revient au joueur.",
+            "What the player received, less what was taken back from him, falls short of what the odds of the law "
+            "give. The difference belongs to the player.",
+            "Ce que le joueur a reçu, déduction faite de ce qui lui a été repris, est inférieur à ce que donne le "
+            "rapport fixé par le texte. La différence revient au joueur.",
         ),
     ),
     Rule(
         name="stake-not-returned",
         severity="critical",
         everywhere=(WAGER,),
-        facts={"decided_seq": "number", "status": "status"},
+        facts={"decided_seq": "number", "status": "status", "part": "part"},
         expected_is="money",
         recorded_is="money",
         title=Wording("Stake not returned as due", "Mise non restituée comme due"),
         message=Wording(
-            "Wager {the_wager}: {recorded} of the stake was returned; {expected} was due.",
-            "Mise {the_wager} : il a été restitué {recorded} de l’enjeu ; il était dû {expected}.",
+            "[Wager {the_wager}: {recorded}[ {part}] was handed over; {expected} was due.]"
+            "[The house took back {taken_back} on wager {the_wager} that had not been paid[; {expected} was due].]",
+            "[Mise {the_wager} : il a été remis [{part} ]{recorded} ; il était dû {expected}.]"
+            "[La banque a repris, sur la mise {the_wager}, {taken_back} qui n’avaient pas été payés[ ; il était dû "
+            "{expected}].]",
         ),
         explanation=Wording(
             "Odds are winnings to stake: on a win the player keeps the stake as well, and a void or withdrawn stake is "

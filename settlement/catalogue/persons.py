@@ -196,29 +196,28 @@ PERSONS = (
 REMEDIES_OF_PERSONS: Mapping[str, Wording] = MappingProxyType(
     {
         "identification-due": Wording(
-            "Identify the player[ {player}] before the next exchange, and enter the document in the register.",
-            "Identifier le joueur[ {player}] avant tout nouveau change et inscrire le document au registre.",
+            "Identify the player[ {player}] before the next exchange.",
+            "Identifier le joueur[ {player}] avant tout nouveau change.",
         ),
         "reportable-cash": Wording(
-            "Report {recorded}[ of player {player}] to the authority, and note the number of the report.",
-            "Déclarer {recorded}[ du joueur {player}] à l’autorité et noter le numéro de la déclaration.",
+            "Report {recorded}[ of player {player}] to the authority.",
+            "Déclarer {recorded}[ du joueur {player}] à l’autorité.",
         ),
         "fill-unmatched": Wording(
-            "Compare slip[ {slips}] with its stub at the cash desk, and view the footage of its delivery.",
-            "Comparer le bon[ {slips}] avec sa souche à la caisse et visionner les images de sa remise.",
+            "Compare slip[ {slips}] with its stub at the cash desk.",
+            "Comparer le bon[ {slips}] avec sa souche à la caisse.",
         ),
         "threshold-splitting": Wording(
-            "Read these exchanges together[, those of player {player}], and note whether they look like one.",
-            "Lire ensemble ces changes[, ceux du joueur {player}], et noter s’ils n’en font qu’un.",
+            "Note whether these exchanges[ of player {player}] are one.",
+            "Noter si ces changes[ du joueur {player}] n’en font qu’un.",
         ),
         "minimal-play": Wording(
-            "Look at what the player[ {player}] did between the exchanges, and note how it is explained.",
-            "Regarder ce que le joueur[ {player}] a fait entre les changes et noter ce qui l’explique.",
+            "Establish what the player[ {player}] did between the exchanges.",
+            "Établir ce que le joueur[ {player}] a fait entre les changes.",
         ),
         "offsetting-players": Wording(
-            "Watch how[ {player}] and {other_player} play together, and see who bought and who cashed the chips.",
-            "Observer comment[ {player}] et {other_player} jouent ensemble ; établir qui a acheté les jetons et qui "
-            "les a fait rembourser.",
+            "Establish who bought and who cashed the chips of {other_player}[ and {player}].",
+            "Établir qui a acheté et qui a fait rembourser les jetons de {other_player}[ et de {player}].",
         ),
     }
 )

@@ -92,7 +92,8 @@ QUEBEC = (
         facts={"call_seq": "number", "switch": "switch"},
         title=Wording("Bet switched too late", "Mise activée trop tard"),
         message=Wording(
-            "Wager {the_wager} was switched[ {switch}] after “Rien ne va plus” (event {call_seq}). It counts from the "
+            "Wager {the_wager} was switched[ {switch}] after “Rien ne va plus”[ (event {call_seq})]. It counts from "
+            "the "
             "next throw.",
             "L’état de la mise {the_wager} a été changé[ ({switch})] après le « Rien ne va plus » (événement "
             "{call_seq}). Cela vaut à partir du lancer suivant.",

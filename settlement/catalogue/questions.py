@@ -233,7 +233,7 @@ QUESTIONS = (
         ),
         explanation=Wording(
             "This rule is retired and no longer raised. It looked at one session at a time and needed the drop; "
-            "table-luck looks at every draw, through the years, and takes its place. A finding of before is a "
+            "table-luck looks at every draw, through the years, and takes its place. An earlier finding is a "
             "question, not an accusation.",
             "Cette règle est retirée et n’est plus relevée. Elle regardait une séance à la fois et supposait la "
             "recette connue ; table-luck regarde chaque tirage, au fil des années, et la remplace. Un constat "

@@ -26,14 +26,31 @@ RECOVER_UNKNOWN = Wording(
     "Récupérer {owed} auprès du joueur[ de la mise {wager}], s’il peut être établi de qui il s’agit.",
 )
 
+ENTER_READING = Wording(
+    "Have the casino enter its reading of the text in the register ({reading}).",
+    "Faire inscrire au registre par le casino sa lecture du texte ({reading}).",
+)
+"""Nothing is recovered from a player on a reading alone."""
+
+OWN_DECISION = Wording(
+    "Ask the chef de table for his own decision on[ wager {wager}, settled at] event {put_right_by}.",
+    "Demander au chef de table sa propre décision sur[ la mise {wager}, réglée à] l’événement {put_right_by}.",
+)
+NOTHING_LEFT = Wording(
+    "Note with the croupier[ {croupier}] how the error[ on wager {wager}] was put right at event {put_right_by}.",
+    "Noter avec le croupier[ {croupier}] comment l’erreur[ sur la mise {wager}] a été régularisée à l’événement "
+    "{put_right_by}.",
+)
+"""For a finding that a later event put right: nothing is left to pay."""
+
 _NOTHING_LEFT = Wording(
     "Nothing is left to settle for wager {wager}: note with the croupier[ {croupier}] how it was put right.",
     "Il n’y a plus rien à régler pour la mise {wager} : noter avec le croupier[ {croupier}] comment l’erreur a été "
     "régularisée.",
 )
-_GIVE_BACK = Wording(
-    "Give the stake of wager {wager} back to the player[ {player}] and remind the croupier[ {croupier}] to refuse it.",
-    "Rendre la mise {wager} au joueur[ {player}] et rappeler au croupier[ {croupier}] de la refuser.",
+_REFUSE = Wording(
+    "Remind the croupier[ {croupier}] to refuse a stake like wager {wager}.",
+    "Rappeler au croupier[ {croupier}] de refuser une mise telle que {wager}.",
 )
 _VIEW_PICTURES = Wording(
     "View the footage of event {seq} with the chef de table before anything is said to the player[ {player}].",
@@ -46,19 +63,17 @@ _FIND_OUT_MONEY = Wording(
 
 _MONEY: Mapping[str, Wording] = {
     **dict.fromkeys(
-        PAID_ON_A_DECISION,
-        _NOTHING_LEFT,
-    ),
-    **dict.fromkeys(
         (
+            *PAID_ON_A_DECISION,
             *PAID_ON_NO_DECISION,
             "winning-wager-collected",
-            "losing-wager-not-collected",
             "void-stake-kept",
             "left-up-stake-mismatch",
         ),
         _FIND_OUT_MONEY,
     ),
+    **dict.fromkeys(("payout-parts-mixed", "payout-put-right"), _NOTHING_LEFT),
+    "losing-wager-not-collected": Wording("Have the stake swept.", "Faire ramasser l’enjeu."),
     "void-throw-settled": Wording(
         "Have the croupier[ {croupier}] undo what was done on the void throw of event {voided_seq}.",
         "Faire défaire par le croupier[ {croupier}] ce qui a été fait sur le coup nul de l’événement {voided_seq}.",
@@ -76,8 +91,8 @@ _MONEY: Mapping[str, Wording] = {
         "Rappeler au croupier[ {croupier}] de demander des mises divisibles en unités de paiement entières.",
     ),
     "goodwill-paid": Wording(
-        "Ask who approved the goodwill payment of event {seq} for his reasons in writing.",
-        "Demander par écrit ses raisons à la personne qui a approuvé le geste commercial de l’événement {seq}.",
+        "Ask[ {approved_by}] in writing why the goodwill payment of event {seq} was made.",
+        "Demander par écrit[ à {approved_by}] le motif du geste commercial de l’événement {seq}.",
     ),
     "payout-parts-mixed": Wording(
         "Have the table system record the stake apart from the winnings.",
@@ -108,7 +123,7 @@ _MONEY: Mapping[str, Wording] = {
 _STAKES: Mapping[str, Wording] = {
     **dict.fromkeys(
         STAKE_REFUSED,
-        _GIVE_BACK,
+        _REFUSE,
     ),
     "wager-id-reused": Wording(
         "Find out from the table what was staked under {wager} at event {seq}.",
@@ -123,8 +138,9 @@ _STAKES: Mapping[str, Wording] = {
         "Rappeler au croupier[ {croupier}] de n’accepter les mises qu’en jetons ou en plaques.",
     ),
     "wager-after-no-more-bets": Wording(
-        "View the footage of event {seq}, give the stake of wager {wager} back and speak to the player[ {player}].",
-        "Visionner les images de l’événement {seq}, rendre la mise {wager} et entendre le joueur[ {player}].",
+        "Establish from the footage of event {seq} how wager {wager}[ of {player}] came to be placed after the call.",
+        "Établir d’après les images de l’événement {seq} comment la mise {wager}[ de {player}] a pu être déposée après "
+        "l’annonce.",
     ),
     "wager-near-call": _VIEW_PICTURES,
     "withdrawal-after-no-more-bets": _VIEW_PICTURES,
@@ -140,16 +156,17 @@ _STAKES: Mapping[str, Wording] = {
         "Rappeler au croupier[ {croupier}] qu’une mise d’un seul coup reste jusqu’à son lancer.",
     ),
     "wager-left-open": Wording(
-        "Establish what became of wager {wager}, and give the player[ {player}] what is his.",
-        "Établir ce qu’est devenue la mise {wager} et remettre au joueur[ {player}] ce qui lui revient.",
+        "Establish with the croupier[ {croupier}] what became of wager {wager}[ of {player}].",
+        "Établir avec le croupier[ {croupier}] ce qu’est devenue la mise {wager}[ de {player}].",
     ),
     "come-not-moved": Wording(
-        "Have the croupier[ {croupier}] move wager {wager} to its number[ {expected}].",
-        "Faire placer par le croupier[ {croupier}] la mise {wager} sur son numéro[ {expected}].",
+        "Remind the croupier[ {croupier}] to move wager {wager} to its number[ {expected}] before the next throw.",
+        "Rappeler au croupier[ {croupier}] de placer la mise {wager} sur son numéro[ {expected}] avant le lancer "
+        "suivant.",
     ),
     "come-moved-to-wrong-number": Wording(
-        "Have the croupier[ {croupier}] put wager {wager} back where the dice sent it[: {expected}].",
-        "Faire replacer par le croupier[ {croupier}] la mise {wager} où les dés l’ont envoyée[ : {expected}].",
+        "Remind the croupier[ {croupier}] to put wager {wager} where the dice send it[: {expected}].",
+        "Rappeler au croupier[ {croupier}] de placer la mise {wager} où les dés l’envoient[ : {expected}].",
     ),
     "wrong-bet-not-marked": Wording(
         "Remind the croupier[ {croupier}] to put the “Wrong Bet” marker on wager {wager}.",
@@ -160,12 +177,15 @@ _STAKES: Mapping[str, Wording] = {
         "Rappeler au croupier[ {croupier}] de poser le jeton « {expected} » sur la mise {wager}.",
     ),
     "commission-not-paid": Wording(
-        "Give the stake of wager {wager} back to the player[ {player}], or take the commission[ of {expected}] first.",
-        "Rendre la mise {wager} au joueur[ {player}], ou percevoir d’abord la commission[ de {expected}].",
+        "Remind the croupier[ {croupier}] to take the commission[ of {expected}] before he accepts a stake like wager "
+        "{wager}.",
+        "Rappeler au croupier[ {croupier}] de percevoir la commission[ de {expected}] avant d’accepter une mise telle "
+        "que {wager}.",
     ),
     "commission-not-renewed": Wording(
-        "Give the stake of wager {wager} back to the player[ {player}], or first take a new commission[: {expected}].",
-        "Rendre la mise {wager} au joueur[ {player}], ou percevoir d’abord une nouvelle commission[ de {expected}].",
+        "Remind the croupier[ {croupier}] to take a new commission[ of {expected}] before wager {wager} is left up.",
+        "Rappeler au croupier[ {croupier}] de percevoir une nouvelle commission[ de {expected}] avant de laisser en "
+        "jeu la mise {wager}.",
     ),
     "commission-amount-mismatch": _NOTHING_LEFT,
     "undue-commission": _NOTHING_LEFT,
@@ -177,20 +197,20 @@ _STAKES: Mapping[str, Wording] = {
 
 _RECORD: Mapping[str, Wording] = {
     "ruleset-not-in-force": Wording(
-        "Ask the house who decided that it still plays by {ruleset}.",
-        "Demander au casino qui a décidé de jouer encore selon {ruleset}.",
+        "Ask the casino why it still plays by {ruleset}.",
+        "Demander au casino pourquoi il joue encore selon {ruleset}.",
     ),
     "unknown-ruleset": Wording(
         "Have the table system name the rules of the session, and send it again under a new stream.",
         "Faire indiquer par le système de table les règles de la séance, puis faire transmettre celle-ci de nouveau.",
     ),
     "sequence-gap": Wording(
-        "Ask the table system for {missing_events}, and adjudicate the session again.",
-        "Demander au système de table {missing_events} et juger à nouveau la séance.",
+        "Ask the table system for {missing_events}.",
+        "Demander au système de table {missing_events}.",
     ),
     "events-lost": Wording(
-        "Reconstruct {missing_events} from the footage, and ask for the cause of the loss.",
-        "Reconstituer {missing_events} d’après les images et demander la cause de la perte.",
+        "Reconstruct {missing_events} from the footage.",
+        "Reconstituer {missing_events} d’après les images.",
     ),
     "correction-without-effect": Wording(
         "{recourse} (change of event {corrects}).",
@@ -220,13 +240,13 @@ _RECORD: Mapping[str, Wording] = {
     **dict.fromkeys(
         ("clock-went-back", "clock-ahead"),
         Wording(
-            "Have the clock of the table set, and read the times around event {seq} with care.",
-            "Faire régler l’horloge de la table et lire avec prudence les heures autour de l’événement {seq}.",
+            "Have the clock of the table set: the times around event {seq} are not exact.",
+            "Faire régler l’horloge de la table : les heures autour de l’événement {seq} ne sont pas exactes.",
         ),
     ),
     "ledger-imbalance": Wording(
-        "Report this session to the makers of the engine; do not rely on its amounts.",
-        "Signaler cette séance aux auteurs du moteur ; ne pas se fier à ses montants.",
+        "Report this session to the makers of the engine.",
+        "Signaler cette séance aux auteurs du moteur.",
     ),
     "sequence-conflict": Wording(
         "Ask the table system which of the two contents of event {seq} is true.",
@@ -241,8 +261,8 @@ _RECORD: Mapping[str, Wording] = {
         "Arrêter les écritures, conserver les disques et confronter l’enregistrement à ses points de contrôle.",
     ),
     "opener-differs-from-closer": Wording(
-        "Count the rack again, and ask who closed and who opened the table for {difference}.",
-        "Recompter l’encaisse et demander l’origine de {difference} à ceux qui ont fermé et ouvert la table.",
+        "Have the rack counted again: {difference} is not accounted for.",
+        "Faire recompter l’encaisse : {difference} restent sans explication.",
     ),
     "slip-number-missing": Wording(
         "Look for slip {slip} in the stubs of the cash desk.",
@@ -253,16 +273,16 @@ _RECORD: Mapping[str, Wording] = {
         "Comparer les deux emplois du bon {slip} avec les souches de la caisse.",
     ),
     "slip-reused": Wording(
-        "Compare slip {slip} with its stub and with its use of {first_day}, and view the footage of this movement.",
-        "Comparer le bon {slip} à sa souche et à son emploi du {first_day}, et visionner les images de ce mouvement.",
+        "Compare slip {slip} with its stub and with its use of {first_day}.",
+        "Comparer le bon {slip} à sa souche et à son emploi du {first_day}.",
     ),
     "count-opened-late": Wording(
-        "Ask who kept the box of session {session} until it was counted, and where.",
-        "Demander qui a gardé la recette de la séance {session} jusqu’à la comptée, et où.",
+        "Ask the count room where the box of session {session} was kept until it was counted.",
+        "Demander à la salle de comptée où la recette de la séance {session} a été gardée jusqu’à la comptée.",
     ),
     "accounting-variance": Wording(
-        "Count the drop of this session again, and look for {difference} among its findings.",
-        "Recompter la recette de cette séance et rechercher {difference} parmi ses constats.",
+        "Have the drop of this session counted again: {difference} is not accounted for.",
+        "Faire recompter la recette de cette séance : {difference} restent sans explication.",
     ),
     "count-missing": Wording(
         "Ask the count room for the count of this session.",
@@ -277,12 +297,13 @@ _RECORD: Mapping[str, Wording] = {
         "Faire examiner le cylindre par une personne habilitée.",
     ),
     "wheel-signature": Wording(
-        "View the footage of some spins[ of {subject}] and have another croupier spin the wheel.",
-        "Visionner quelques coups[ de {subject}] et faire lancer un autre croupier.",
+        "Have the footage of some spins[ of {subject}] viewed.",
+        "Faire visionner quelques coups[ de {subject}].",
     ),
     "void-call-bias": Wording(
-        "View the footage of the throws called void at table {subject}, and see who called them.",
-        "Visionner les lancers déclarés nuls à la table {subject} et voir qui les a annoncés.",
+        "Establish from the footage how the throws called void at table {subject} fell, and by whom they were called.",
+        "Établir d’après les images comment sont tombés les lancers déclarés nuls à la table {subject}, et qui "
+        "les a annoncés.",
     ),
     "shooter-fairness": Wording(
         "View the footage of the throws of {subject}: whether the dice tumble and reach the far wall.",

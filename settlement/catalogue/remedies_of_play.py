@@ -23,8 +23,8 @@ _DICE: Mapping[str, Wording] = {
         "de proposer les dés dans le sens des aiguilles d’une montre[, ici à la place {expected}].",
     ),
     "throw-by-non-shooter": Wording(
-        "View the footage of event {seq} and establish who threw[ in the place of seat {expected}].",
-        "Visionner les images de l’événement {seq} et établir qui a lancé[ à la place de {expected}].",
+        "Establish from the footage of event {seq} by whom the dice were thrown[ in the place of seat {expected}].",
+        "Établir d’après les images de l’événement {seq} qui a lancé les dés[ à la place de {expected}].",
     ),
     "dice-passed-without-seven-out": _remind(
         "that the dice stay with the shooter[, {player},] until a 7 loses the point.",
@@ -59,16 +59,16 @@ _DICE: Mapping[str, Wording] = {
         "Demander au tireur[, {player},] de ne ni frotter les dés ni les garder dans la main.",
     ),
     "invalid-dice-values": Wording(
-        "Read the dice of event {seq} from the footage and have the entry corrected.",
-        "Lire les dés de l’événement {seq} sur les images et faire corriger l’enregistrement.",
+        "Have the entry of event {seq} corrected from the footage of the dice.",
+        "Faire corriger l’enregistrement de l’événement {seq} d’après les images des dés.",
     ),
     "irregular-throw-counted": Wording(
-        "View the footage of event {seq}, and remind the stickman to announce “Coup nul”.",
-        "Visionner les images de l’événement {seq} et rappeler au stickman d’annoncer « Coup nul ».",
+        "Remind the stickman to announce “Coup nul” on a throw like that of event {seq}.",
+        "Rappeler au stickman d’annoncer « Coup nul » sur un lancer tel que celui de l’événement {seq}.",
     ),
     "valid-throw-voided": Wording(
-        "View the footage of event {seq} and ask the stickman why “Coup nul” was announced.",
-        "Visionner les images de l’événement {seq} et demander au stickman pourquoi il a annoncé « Coup nul ».",
+        "Ask the stickman why “Coup nul” was announced at event {seq}.",
+        "Demander au stickman pourquoi « Coup nul » a été annoncé à l’événement {seq}.",
     ),
     "void-not-announced-by-stickman": Wording(
         "Remind the staff that it is for the {expected} to announce “Coup nul”.",
@@ -83,12 +83,12 @@ _DICE: Mapping[str, Wording] = {
         "de placer le cabochon sur le point[ {expected}].",
     ),
     "dice-changed-during-point-series": Wording(
-        "Ask who decided the change of dice at event {seq} for the reason, and keep both sets.",
-        "Demander au responsable du changement de dés (événement {seq}) ses raisons et conserver les deux jeux.",
+        "Ask the chef de table why the dice were changed (event {seq}).",
+        "Demander au chef de table pourquoi les dés ont été changés (événement {seq}).",
     ),
     "dice-replaced-during-point-series-with-cause": Wording(
-        "Keep the dice taken out before event {seq}, and view the footage of the throw.",
-        "Conserver les dés retirés avant l’événement {seq} et visionner les images du lancer.",
+        "Have the chef de table keep the dice taken out before event {seq}.",
+        "Faire conserver par le chef de table les dés retirés avant l’événement {seq}.",
     ),
     "dice-change-not-authorised": Wording(
         "Remind the staff that the chef de partie or the chef de table decides on a change of dice.",
@@ -99,8 +99,8 @@ _DICE: Mapping[str, Wording] = {
         "Rappeler au stickman d’annoncer « Les dés changent ».",
     ),
     "dice-set-not-six": Wording(
-        "Count the dice in service and bring the set to {expected}.",
-        "Compter les dés en service et ramener le jeu à {expected}.",
+        "Have the chef de table bring the set in service to {expected} dice.",
+        "Faire ramener par le chef de table le jeu en service à {expected} dés.",
     ),
     "dice-selection-not-two": Wording(
         "Remind the stickman to have {expected} dice of the set taken, no more and no fewer.",
@@ -115,8 +115,8 @@ _DICE: Mapping[str, Wording] = {
         "Rappeler au stickman de remettre les autres dés dans la boîte[ : {unboxed_dice}].",
     ),
     "unselected-dice-thrown": Wording(
-        "Keep the dice {dice} and view the footage of event {seq}.",
-        "Conserver les dés {dice} et visionner les images de l’événement {seq}.",
+        "Have the chef de table keep the dice[ {dice}] thrown at event {seq}.",
+        "Faire conserver par le chef de table les dés[ {dice}] lancés à l’événement {seq}.",
     ),
     "dice-touched-without-cause": Wording(
         "Remind the stickman to pass the dice with the stick.",
@@ -130,8 +130,8 @@ _ZERO: Mapping[str, Wording] = {
         "que le zéro ne laisse de choix qu’aux chances simples.",
     ),
     "zero-decision-missing": _remind(
-        "to ask the player[ {player}] for his choice at zero, and to record it.",
-        "de demander au joueur[ {player}] son choix au zéro et de l’enregistrer.",
+        "to record the choice of the player[ {player}] at zero.",
+        "d’enregistrer le choix du joueur[ {player}] au zéro.",
     ),
     "zero-decision-without-zero": _remind(
         "to record a choice only for a stake that a zero has hit.",
@@ -142,8 +142,8 @@ _ZERO: Mapping[str, Wording] = {
         "que le remboursement est obligatoire au dernier coup.",
     ),
     "imprisoned-at-close": Wording(
-        "Establish what became of wager {wager} in prison, and give the player[ {player}] what is his.",
-        "Établir ce qu’est devenue la mise {wager} en prison et remettre au joueur[ {player}] ce qui lui revient.",
+        "Establish with the croupier[ {croupier}] what became of wager {wager}[ of {player}] in prison.",
+        "Établir avec le croupier[ {croupier}] ce qu’est devenue la mise {wager}[ de {player}] en prison.",
     ),
     "result-after-last-coup": Wording(
         "Ask the chef de table why play went on after the last coup was announced.",
@@ -153,8 +153,8 @@ _ZERO: Mapping[str, Wording] = {
 
 _WHEEL: Mapping[str, Wording] = {
     "invalid-pocket": Wording(
-        "Read the pocket of event {seq} from the footage and have the entry corrected.",
-        "Lire la case de l’événement {seq} sur les images et faire corriger l’enregistrement.",
+        "Have the entry of event {seq} corrected from the footage of the wheel.",
+        "Faire corriger l’enregistrement de l’événement {seq} d’après les images du cylindre.",
     ),
     "wheel-direction-repeated": _remind(
         "to turn the wheel the other way each time.",
@@ -197,8 +197,8 @@ _WHEEL: Mapping[str, Wording] = {
         "d’annoncer à haute voix le numéro et les chances simples.",
     ),
     "announcement-mismatch": _remind(
-        "to announce what the ball shows: {expected}.",
-        "d’annoncer ce que montre la bille : {expected}.",
+        "to announce what the ball shows[: {expected}].",
+        "d’annoncer ce que montre la bille[ : {expected}].",
     ),
     "payment-before-collection": _remind(
         "to collect the losing stakes before paying.",
@@ -259,8 +259,8 @@ _TABLE: Mapping[str, Wording] = {
         "Compter sur les images les jetons de la mise {wager}, à {expected} l’un.",
     ),
     "colour-value-undeclared": Wording(
-        "Ask the player[ {player}] for the value of his chips of colour {colour}, and mark it.",
-        "Demander au joueur[ {player}] la valeur de ses jetons de couleur {colour} et la marquer.",
+        "Ask the player[ {player}] for the value of his chips of colour {colour}.",
+        "Demander au joueur[ {player}] la valeur de ses jetons de couleur {colour}.",
     ),
     "colour-value-changed": Wording(
         "Establish with the player[ {player}] at which value the chips of colour {colour} were bought.",

@@ -56,9 +56,10 @@ ROULETTE = (
         recorded_is="choice",
         title=Wording("Zero option on a multiple chance", "Option du zéro sur une chance multiple"),
         message=Wording(
-            "Wager {the_wager} was given the choice of zero ({recorded}). It is not a simple chance and has no such "
+            "Wager {the_wager} was given the choice of zero[ ({recorded})]. It is not a simple chance and has no such "
             "choice.",
-            "La mise {the_wager} s’est vu offrir le choix du zéro ({recorded}). Ce n’est pas une chance simple : elle "
+            "La mise {the_wager} s’est vu offrir le choix du zéro[ ({recorded})]. Ce n’est pas une chance simple : "
+            "elle "
             "n’y a pas droit.",
         ),
         explanation=Wording(
@@ -95,8 +96,9 @@ ROULETTE = (
         recorded_is="choice",
         title=Wording("Choice without a zero", "Choix sans zéro"),
         message=Wording(
-            "A choice ({recorded}) was recorded for wager {the_wager}, which had nothing to choose[: {status}].",
-            "Un choix ({recorded}) a été enregistré pour la mise {the_wager}, qui n’avait rien à choisir[ : {status}].",
+            "A choice[ ({recorded})] was recorded for wager {the_wager}, which had nothing to choose[: {status}].",
+            "Un choix[ ({recorded})] a été enregistré pour la mise {the_wager}, qui n’avait rien à choisir[ : "
+            "{status}].",
         ),
         explanation=Wording(
             "The choice exists only after a zero, for a wager that the zero concerns, and may change until the next "
@@ -109,13 +111,16 @@ ROULETTE = (
         name="half-refund-mismatch",
         severity="critical",
         provisions=at_both_roulettes("art. 54 B 1°", "art. 54 al. 8"),
-        facts={"zeros": "number"},
+        facts={"zeros": "number", "part": "part"},
         expected_is="money",
         recorded_is="money",
         title=Wording("Wrong half at zero", "Moitié inexacte au zéro"),
         message=Wording(
-            "Wager {the_wager}: {recorded} was given back at zero; {expected} was due[: {halving}].",
-            "Mise {the_wager} : il a été rendu {recorded} au zéro ; il était dû {expected}[ : {halving}].",
+            "[Wager {the_wager}: {recorded}[ {part}] was given back at zero; {expected} was due[: {halving}].]"
+            "[The house took back {taken_back} on wager {the_wager} that had not been paid[; {expected} was due].]",
+            "[Mise {the_wager} : il a été rendu [{part} ]{recorded} au zéro ; il était dû {expected}[ : {halving}].]"
+            "[La banque a repris, sur la mise {the_wager}, {taken_back} qui n’avaient pas été payés[ ; il était dû "
+            "{expected}].]",
         ),
         explanation=Wording(
             "The player takes back half of the stake at the first zero, a quarter at the second, an eighth at the "
@@ -129,14 +134,14 @@ ROULETTE = (
         name="imprisoned-stake-paid-winnings",
         severity="critical",
         provisions=at_both_roulettes("art. 54 B 2°"),
-        facts={"zeros": "number"},
+        facts={"zeros": "number", "part": "part"},
         expected_is="money",
         recorded_is="money",
         title=Wording("Prisoner paid winnings", "Gain payé à une mise en prison"),
         message=Wording(
-            "Wager {the_wager} came out of prison and was paid {recorded} in winnings. It regains its freedom and wins "
+            "Wager {the_wager} came out of prison and was paid {recorded}[ {part}]. It regains its freedom and wins "
             "nothing.",
-            "La mise {the_wager} est sortie de prison et a reçu un gain de {recorded}. Elle reprend sa liberté et ne "
+            "La mise {the_wager} est sortie de prison et a reçu [{part} ]{recorded}. Elle reprend sa liberté et ne "
             "gagne rien.",
         ),
         explanation=Wording(
@@ -150,15 +155,18 @@ ROULETTE = (
         name="imprisoned-value-not-halved",
         severity="critical",
         provisions=at_both_roulettes("art. 54 al. 8", "art. 54 B 2°"),
-        facts={"zeros": "number"},
+        facts={"zeros": "number", "part": "part"},
         expected_is="money",
         recorded_is="money",
         title=Wording("Wrong value released", "Valeur libérée inexacte"),
         message=Wording(
-            "Wager {the_wager} came out of prison after {zeros} zero(s): {recorded} was given back; {expected} was "
-            "due.",
-            "La mise {the_wager} est sortie de prison après {zeros} zéro(s) : il a été rendu {recorded} ; il était dû "
-            "{expected}.",
+            "[Wager {the_wager} came out of prison[ after {zeros} zero(s)]: {recorded}[ {part}] was given back; "
+            "{expected} was due.]"
+            "[The house took back {taken_back} on wager {the_wager} that had not been paid[; {expected} was due].]",
+            "[La mise {the_wager} est sortie de prison[ après {zeros} zéro(s)] : il a été rendu [{part} ]{recorded} ; "
+            "il était dû {expected}.]"
+            "[La banque a repris, sur la mise {the_wager}, {taken_back} qui n’avaient pas été payés[ ; il était dû "
+            "{expected}].]",
         ),
         explanation=Wording(
             "The whole stake stands after the first zero; each further zero takes 50% of its value. What is released "
@@ -211,15 +219,18 @@ ROULETTE = (
         name="last-coup-refund-mismatch",
         severity="critical",
         provisions=at_both_roulettes("art. 54 last al."),
-        facts={"zeros": "number"},
+        facts={"zeros": "number", "part": "part"},
         expected_is="money",
         recorded_is="money",
         title=Wording("Wrong refund on the last coup", "Remboursement inexact au dernier coup"),
         message=Wording(
-            "Wager {the_wager}: {recorded} was refunded for the zero of the last coup; {expected} was due[: "
-            "{halving}].",
-            "Mise {the_wager} : il a été remboursé {recorded} pour le zéro du dernier coup ; il était dû {expected}[ "
-            ": {halving}].",
+            "[Wager {the_wager}: {recorded}[ {part}] was refunded for the zero of the last coup; {expected} was due[: "
+            "{halving}].]"
+            "[The house took back {taken_back} on wager {the_wager} that had not been paid[; {expected} was due].]",
+            "[Mise {the_wager} : il a été remboursé [{part} ]{recorded} pour le zéro du dernier coup ; il était dû "
+            "{expected}[ : {halving}].]"
+            "[La banque a repris, sur la mise {the_wager}, {taken_back} qui n’avaient pas été payés[ ; il était dû "
+            "{expected}].]",
         ),
         explanation=Wording(
             "The refund is half of the initial stake if it was the first zero for this wager, a quarter if the second, "

@@ -61,6 +61,7 @@ Kind: TypeAlias = Literal[
     "means",  # in what they were paid for
     "pattern",  # how exchanges stay below a threshold
     "multiple",  # how many times a stake has become, its thousands apart by narrow spaces
+    "part",  # of which part of a wager's money the amounts are: winnings, stake or all
 ]
 
 Equipment: TypeAlias = Literal["dice", "wheel"]
@@ -93,6 +94,7 @@ STANDARD_FACTS: Mapping[str, Kind] = MappingProxyType(
         "numbers": "texts",  # roulette: its pockets
         "which": "numbers",  # roulette: its dozens or columns
         "reading": "readings",  # one by which a payment would be right
+        "analogy": "game",  # whose text it is, where it is another game's
     }
 )
 """Facts that any finding may have, whatever its rule declares: those of the event and of the wager."""

@@ -4,7 +4,8 @@
     facts derived from others ──────────┴──► the template ``rule.message`` is filled ──► sentence
 
 Nothing here decides anything about play, and nothing here fails: a fact of another type than declared, or of an unknown
-value, is shown as it is; a missing one as “—”.
+value, is shown as it is; one that is missing is left out. Where a message cannot do without it, the title of the rule
+says what is the matter.
 """
 
 from __future__ import annotations
@@ -14,18 +15,29 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any, TypeAlias
 
-from settlement.catalogue.remedies import PAY, PAY_UNKNOWN, RECOVER, RECOVER_UNKNOWN, REMEDIES
+from settlement.catalogue.groups import PAID
+from settlement.catalogue.remedies import (
+    ENTER_READING,
+    NOTHING_LEFT,
+    OWN_DECISION,
+    PAY,
+    PAY_UNKNOWN,
+    RECOVER,
+    RECOVER_UNKNOWN,
+    REMEDIES,
+)
 from settlement.catalogue.rule import STANDARD_FACTS, Kind, Language, Rule, Wording
 from settlement.catalogue.templates import agree, fill
 from settlement.catalogue.words import BET_WORDS, word
 
-DERIVED = ("the_wager", "product", "working", "halving", "missing_events", "difference")
+DERIVED = ("the_wager", "product", "working", "halving", "missing_events", "difference", "taken_back")
 """The fields that any message may use, derived from the other facts:
 
 * ``the_wager``: “w2 (right bet on 6, €6.00)”;
 * ``product``: stake × ``odds``; ``working``: the same, and whether it was rounded; ``halving``: stake ÷ 2^``zeros``;
 * ``missing_events``: from ``missing_from`` through ``through``;
-* ``difference``: between the amounts expected and recorded.
+* ``difference``: between the amounts expected and recorded;
+* ``taken_back``: in place of ``recorded``, where more was taken back for a wager than had been paid.
 """
 
 _TIME = re.compile(r"(\d\d:\d\d:\d\d(?:\.\d+)?)(?:Z|([+-])(\d\d):(\d\d))")
@@ -125,6 +137,21 @@ def multiple(text: str, language: Language) -> str:
     return text if language == "fr" else text.replace(_NARROW, ",")
 
 
+BY_ANALOGY = Wording("By analogy with {analogy}: ", "Par analogie avec {analogy} : ")
+"""How a message begins whose rule rests on the text of another game."""
+
+TITLE = Wording("{title}[: wager {the_wager}][, event {seq}].", "{title}[ : mise {the_wager}][, événement {seq}].")
+"""The message of a finding that lacks what its own needs."""
+
+EXAMINE = Wording(
+    "Examine the finding[ of event {seq}] with the chef de table.",
+    "Examiner le constat[ de l’événement {seq}] avec le chef de table.",
+)
+"""What to do about a finding that lacks what its own remedy needs."""
+
+_FIRST_LETTER = re.compile(r"^\[*\w")
+
+
 def message(rule: Rule, facts: Mapping[str, Any], language: Language, currency: str, write: Writer = amount) -> str:
     """Return what an officer reads of a finding of ``rule``.
 
@@ -132,7 +159,11 @@ def message(rule: Rule, facts: Mapping[str, Any], language: Language, currency: 
     them may be missing or None. ``currency`` is the ISO 4217 code of the session, "" if it is not known.
     """
     values = _values(rule, facts, language, currency, write)
-    return fill(agree(rule.message.in_language(language), facts, language), values, language)
+    template = agree(rule.message.in_language(language), facts, language)
+    if "analogy" in values:
+        template = BY_ANALOGY.in_language(language) + _FIRST_LETTER.sub(lambda match: match[0].lower(), template)
+    title = {"title": rule.title.in_language(language)}
+    return fill(template, values, language) or fill(TITLE.in_language(language), values | title, language)
 
 
 def remedy(
@@ -146,18 +177,25 @@ def remedy(
     """Return what to do about a finding of ``rule``, with the ids of the persons concerned.
 
     ``facts`` are those of ``message``, and ``player`` and ``croupier``. ``owed`` is by whom, "house" or "player", and
-    how much, in minor units; None if nothing is.
+    how much is still owed now, in minor units; None if nothing is. ``put_right_by`` among the facts is the event that
+    put it right; ``by_party``, that a party to it approved that.
     """
     values = _values(rule, facts, language, currency, write)
     if croupier := facts.get("croupier"):
         values["croupier"] = str(croupier)
     wording = rule.remedy or REMEDIES[rule.name]
-    if owed is not None:
+    if (put_right_by := facts.get("put_right_by")) is not None:
+        values["put_right_by"] = str(put_right_by)
+        wording = OWN_DECISION if facts.get("by_party") else NOTHING_LEFT
+    elif owed is not None and owed[0] == "player" and "reading" in values:
+        wording = ENTER_READING
+    elif owed is not None:
         by, minor = owed
         values["owed"] = write(minor, currency, language)
         known, unknown = (PAY, PAY_UNKNOWN) if by == "house" else (RECOVER, RECOVER_UNKNOWN)
         wording = known if "player" in values else unknown
-    return fill(agree(wording.in_language(language), facts, language), values, language)
+    sentence = fill(agree(wording.in_language(language), facts, language), values, language)
+    return sentence or fill(EXAMINE.in_language(language), values, language)
 
 
 def _values(rule: Rule, facts: Mapping[str, Any], language: Language, currency: str, write: Writer) -> dict[str, str]:
@@ -168,7 +206,16 @@ def _values(rule: Rule, facts: Mapping[str, Any], language: Language, currency: 
     }
     if rule.expected_is == rule.recorded_is == "instant" and {"expected", "recorded"} <= values.keys():
         values |= _with_days(str(facts["expected"]), str(facts["recorded"]), values, language)
+    if rule.name in PAID:
+        negative = {name for name, kind in _kinds(rule).items() if kind == "money" and _is_negative(facts.get(name))}
+        values = {name: value for name, value in values.items() if name not in negative}
+        if "recorded" in negative:
+            values["taken_back"] = write(-facts["recorded"], currency, language)
     return values | _derived(facts, values, language, currency, write)
+
+
+def _is_negative(fact: Any) -> bool:
+    return isinstance(fact, int) and fact < 0
 
 
 def _with_days(expected: str, recorded: str, values: Mapping[str, str], language: Language) -> dict[str, str]:

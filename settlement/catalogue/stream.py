@@ -132,9 +132,9 @@ STREAM = (
         recorded_is="instant",
         title=Wording("Clock went back", "Horloge revenue en arrière"),
         message=Wording(
-            "The clock of event {seq} is {back_s} s behind that of the event before it[ ({recorded} after "
+            "The clock[ of event {seq}] is {back_s} s behind that of the event before it[ ({recorded} after "
             "{expected})].",
-            "L’horloge de l’événement {seq} retarde de {back_s} s sur celle du précédent[ ({recorded} après "
+            "L’horloge[ de l’événement {seq}] retarde de {back_s} s sur celle du précédent[ ({recorded} après "
             "{expected})].",
         ),
         explanation=Wording(

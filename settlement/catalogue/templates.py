@@ -3,7 +3,8 @@
     Buy-in of {amount}[ by {player}] ({means})  ──►  Buy-in of €500.00 (cash)
 
 ``{player}`` is a field. Square brackets hold a clause, which is left out if one of its fields has no value; a clause
-may hold others, which are decided first. Outside a clause a field without a value shows as ``MISSING``: nothing fails.
+may hold others, which are decided first. A template that needs a value outside a clause, and does not have it, gives
+"": what is not known is never shown as a dash.
 
 ``(s)`` agrees with the number in the field before it. French *le*, *de*, *du* and *au* elide before a field whose value
 starts with a vowel: “du {role}” reads « du croupier » and « de l’employé ».
@@ -16,8 +17,6 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from settlement.catalogue.rule import Language
-
-MISSING = "—"
 
 _CLAUSE = re.compile(r"\[([^\[\]]*)\]")
 _ELIDED = re.compile(r"\b(le|de|du|au) \{(\w+)\}")
@@ -32,7 +31,7 @@ def fields_of(template: str) -> list[str]:
 
 
 def fill(template: str, values: Mapping[str, str], language: Language, *, verbatim: Collection[str] = ()) -> str:
-    """Return ``template`` with ``values`` in its fields, beginning with a capital letter.
+    """Return ``template`` with ``values`` in its fields, beginning with a capital letter; "" if one has no value.
 
     A field of ``verbatim``, an id, is left as it is where it begins the sentence.
     """
@@ -47,8 +46,10 @@ def fill(template: str, values: Mapping[str, str], language: Language, *, verbat
     template = _until_stable(_CLAUSE, clause, template)
     if language == "fr":
         template = _ELIDED.sub(elided, template)
+    if not values.keys() >= set(fields_of(template)):
+        return ""
     first = _FIELD.match(template)
-    sentence = _FIELD.sub(lambda field: values.get(field[1], MISSING), template)
+    sentence = _FIELD.sub(lambda field: values[field[1]], template)
     return sentence if first and first[1] in verbatim else sentence[:1].upper() + sentence[1:]
 
 

@@ -84,6 +84,11 @@ WORDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "refunded_last_coup": ("refunded on the last coup", "remboursée au dernier coup"),
         "out_of_scope": ("not adjudicated: outside the text", "non jugée : hors du texte"),
     },
+    "part": {
+        "winnings": ("in winnings", "un gain de"),
+        "stake": ("of the stake", "sur l’enjeu"),
+        "all": ("in all, winnings and stake", "en tout, gain et enjeu,"),
+    },
     "medium": {
         "cash": ("in cash", "en espèces"),
         "verbal": ("as a spoken bet", "sur simple annonce"),

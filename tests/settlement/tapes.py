@@ -24,6 +24,7 @@ from settlement import Finding, State, decode
 from settlement.corrections import changes_in
 from settlement.streams import fold
 from tests.settlement.streams import event, opener
+from tests.settlement.wording import check_finding
 
 READINGS = {
     "unit": ("payout_unit", int),
@@ -261,6 +262,8 @@ def play(tape: str) -> list[Finding]:
                 named = {finding.wager for finding in findings if finding.rule == rule}
                 assert (None if wager == "-" else wager) in named, line.text
     assert {finding.seq for finding in answer} <= {each.seq for each in events}
+    for finding in answer:
+        check_finding(finding)
     return answer
 
 

@@ -11,7 +11,7 @@ from settlement.catalogue.templates import agree, fields_of, fill
 #  template                          values            sentence
 SENTENCES = """
    {a} wins                        | a=7             | 7 wins
-   {a} wins                        |                 | — wins
+   {a} wins                        |                 |
    x{a}                            | a=[b]           | X[b]
    won[ by {a}]                    | a=7             | Won by 7
    won[ by {a}]                    | b=7             | Won
@@ -44,7 +44,6 @@ ARTICLES = """
    poste de {a}     | croupier | poste de croupier | poste de croupier
    remis au {a}     | employé  | remis au employé | remis à l’employé
    seul {a}         | employé  | seul employé     | seul employé
-   du {b}           | employé  | du —             | du —
 """
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from settlement.law import LAW_TEXTS, Citation, LawText
+from settlement.law_coverage.quoted import quoted
 from settlement.provisions import PROVISIONS
 
 
@@ -35,13 +36,17 @@ class MarkedText:
     paragraphs: tuple[Paragraph, ...]
 
 
-def marked_text(label: str) -> MarkedText | None:
-    """Return the text that provision ``label`` quotes; None if it is cited by number alone."""
+def marked_text(label: str, rule: str | None = None) -> MarkedText | None:
+    """Return the text that provision ``label`` quotes; None if it is cited by number alone.
+
+    Of the clause, the sentences that ``rule`` checks are marked; without a rule, all of it.
+    """
     provision = PROVISIONS.get(label)
     if provision is None or not provision.citations:
         return None
-    text = LAW_TEXTS[provision.citations[0].text_id]
-    spans = _merged(provision.citations)
+    citations = provision.citations if rule is None else quoted(rule, [label])
+    text = LAW_TEXTS[citations[0].text_id]
+    spans = _merged(citations)
     paragraphs = (Paragraph(tuple(_runs(text.content, each.start, each.end, spans))) for each in text.paragraphs)
     return MarkedText(label=label, text=text, paragraphs=tuple(paragraphs))
 

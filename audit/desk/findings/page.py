@@ -293,7 +293,7 @@ def _clauses(finding: Finding, rule: Rule) -> list[MarkedText]:
     bet = finding.facts.get("bet")
     own = deciding_first(finding.provisions or [finding.provision], finding.rule, finding.ruleset, bet)
     labels = [*own, *rule.provisions.get(finding.ruleset, ())]
-    texts = (marked_text(label) for label in dict.fromkeys(labels) if label)
+    texts = (marked_text(label, finding.rule) for label in dict.fromkeys(labels) if label)
     return [text for text in texts if text is not None]
 
 

@@ -37,7 +37,7 @@ def _data(finding: Finding, officer: Officer, player: str, made_at: datetime) ->
     own = deciding_first(
         finding.provisions or [finding.provision], finding.rule, finding.ruleset, finding.facts.get("bet")
     )
-    clauses = [text for label in own if label and (text := marked_text(label)) is not None]
+    clauses = [text for label in own if label and (text := marked_text(label, finding.rule)) is not None]
     facts = [
         (gettext("Table"), table),
         (gettext("Night"), night_of(finding.gaming_day, with_year=True)),

@@ -61,23 +61,23 @@ def groups() -> list[Group]:
 
 def clauses_of(rule: Rule, language: Language) -> list[Clause]:
     """Return the provisions of a rule, each once; a clause that is the bet's own is not among them."""
-    return _clauses((label for labels in rule.provisions.values() for label in labels), language)
+    return _clauses(rule, (label for labels in rule.provisions.values() for label in labels), language)
 
 
 def clauses_of_the_bet(rule: Rule, language: Language) -> list[Clause]:
     """Return the clauses that the first example of a rule cites for its bet; none of a rule that names its own."""
     own = {label for labels in rule.provisions.values() for label in labels}
     cited = cited_in_example(rule.name) if rests_on_the_bet(rule) else ()
-    return [each for each in _clauses((label for label in cited if label not in own), language) if each.marked]
+    return [each for each in _clauses(rule, (label for label in cited if label not in own), language) if each.marked]
 
 
-def _clauses(labels: Iterable[str], language: Language) -> list[Clause]:
+def _clauses(rule: Rule, labels: Iterable[str], language: Language) -> list[Clause]:
     found = []
     for label in dict.fromkeys(labels):
         provision = PROVISIONS.get(label)
         if provision is not None:
             missing = (provision.text_missing or {}).get(language, "")
-            found.append(Clause(label, marked_text(label), missing))
+            found.append(Clause(label, marked_text(label, rule.name), missing))
     return found
 
 

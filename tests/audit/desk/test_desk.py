@@ -63,7 +63,7 @@ def test_a_finding_shows_rule_clause_and_the_events_around_it(tenant: Tenant, de
     assert "<h1>Dice changed during a point series</h1>" in page
     assert "was decided by the chef de table" in page
     assert '<blockquote lang="fr">' in page
-    assert "<mark>Le tireur peut demander que les dés soient changés avant de tenter un lancer." in page
+    assert "<mark>Il ne peut toutefois le faire dans la série des coups" in page
     assert re.search(r'<li class="[^"]*completes deciding" id="e9"', page)
     assert re.search(r'<li class="[^"]*evidence" id="e7"', page)
     assert "Throw 5 – 3 by seat S1" in page

@@ -49,7 +49,12 @@ def test_the_law_is_included_word_for_word_with_its_digest_and_the_span_quoted()
     assert raw == LAW_TEXTS["fr-art-55-8"].content.encode()
     assert text["sha256"] == sha256(raw).hexdigest() == LAW_TEXTS["fr-art-55-8"].sha256
     quoted = [raw.decode()[each["start"] : each["end"]] for each in text["quotations"]]
-    assert quoted == [*PROVISIONS["art. 55-8 A 1°"].quotes, *PROVISIONS["art. 55-8 A intro"].quotes]
+    assert quoted == [  # the sentences that say when the bet wins, and what it pays
+        "Cette chance gagne avec 7 ou 11, perd avec 2, 3 ou 12.",
+        "La mise sur win est ensuite gagnante si le point se répète, perdante si le 7 sort ou en attente pour tout "
+        "autre chiffre.",
+        *PROVISIONS["art. 55-8 A intro"].quotes,
+    ]
 
 
 def test_the_bundle_says_which_sentences_of_the_law_were_checked_in_the_session() -> None:
@@ -87,7 +92,7 @@ def test_the_verdict_says_expected_recorded_difference_and_clause_in_both_langua
         "La banque a payé 40,00 € de trop.",
         "Attendu selon les règles : 10,00 €\nEnregistré par la table : 50,00 €\nÉcart : 40,00 €\n",
         "Disposition : art. 55-8 A 1°, art. 55-8 A intro\n",
-        "« Le win qui se joue au premier jet.",
+        "« Cette chance gagne avec 7 ou 11, perd avec 2, 3 ou 12. »",
     ):
         assert text in french
 

@@ -228,7 +228,7 @@ FORGERIES: dict[str, tuple[dict[str, bytes], str]] = {
     ),
     "another law": (forged(**{"law/fr-art-55-8__txt": b"Tout est permis."}), "is not the text that finding.json names"),
     "a quotation that is not in the law": (
-        forged(finding__json=FILES["finding.json"].replace(b'"start": 175', b'"start": 174')),
+        forged(finding__json=FILES["finding.json"].replace(b'"start": 210', b'"start": 209')),
         "does not have the quoted words",
     ),
     "an extra text of law": (forged(**{"law/fr-art-54__txt": b""}), "not those that the finding quotes"),
