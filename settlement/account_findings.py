@@ -103,12 +103,16 @@ def as_they_read(coup: Coup, debt: int, left: int, seq: int, *, is_carried: bool
     account = coup.account
     target = left if is_carried else debt
     claims = list(account.claims)
-    open_ = [index for index, each in enumerate(claims) if each.put_right_by is None]
+    # A loser that lies on the felt is no debt.
+    open_ = [
+        index
+        for index, each in enumerate(claims)
+        if each.put_right_by is None and each.rule != "losing-wager-not-collected"
+    ]
     is_at_zero = not debt and coup.payments and not (coup.wager.undecided and coup.wager.is_swept)
     if (not target and coup.before) or is_at_zero:  # at zero, or through it
         for index in open_:
-            if claims[index].rule != "losing-wager-not-collected":
-                claims[index] = _made_right(claims[index], coup, seq) if not debt else claims[index].put_right(seq)
+            claims[index] = _made_right(claims[index], coup, seq) if not debt else claims[index].put_right(seq)
         return tuple(claims)
     of_right_part = [
         index
@@ -145,8 +149,9 @@ def share_debt(claims: list[Finding], open_: Sequence[int], target: int, seq: in
         if taken:
             signed[index] -= taken
             excess -= taken
-    if excess and open_:
-        signed[open_[-1]] -= excess
+    if excess and open_:  # one claim in a coup: what owes already owes more
+        owing = [index for index in open_ if claims[index].owed is not None]
+        signed[(owing or open_)[-1]] -= excess
     for index in open_:
         now, found = signed[index], claims[index]
         if now == _signed(found):

@@ -107,14 +107,23 @@ def stake_held(wager: Wager, sums: LeftUpSums) -> tuple[int, int]:
     unseen, as a whole: a void or released stake of which nothing was handed back, and that was not swept.
     """
     account = wager.account or NO_ACCOUNT
-    paid = wager.stake_paid + account.recovered - account.put_back
-    handed, taken = paid + sums.plays_on, account.withdrawn + account.lifted
+    paid = handed_back(wager, account)
+    handed = paid + sums.plays_on
+    # What he had lifted may be withdrawn later on: nobody takes more than was laid, and came back or was paid for.
+    paid_for = max(0, -wager.winnings_paid - sums.pressed - account.settled)
+    taken = min(account.withdrawn + account.lifted, wager.stake + account.recovered + paid_for)
     least = max(account.lifted if paid else taken, handed)
     # His own stake plays on out of his hand.
     most = taken + (max(paid, handed - taken) if wager.status in OWN_AGAIN else handed)
-    if wager.status in LIFTED_UNSEEN and not wager.is_swept and wager.stake_paid <= account.early:
-        most = max(most, stake_due_of(wager) + account.recovered)
+    if wager.status in LIFTED_UNSEEN and not wager.is_swept and paid <= account.early:
+        came_back = min(account.recovered, paid + account.lifted)  # it lies there again
+        most = max(most, stake_due_of(wager) + came_back)
     return least - account.recovered, most - account.recovered
+
+
+def handed_back(wager: Wager, account: Account) -> int:
+    """Return what payouts handed back of the stake, in minor units, whatever the house recovered of it."""
+    return wager.stake_paid + account.recovered - account.put_back
 
 
 def net(moves: Sequence[Move]) -> tuple[int, int]:
@@ -145,7 +154,8 @@ def left_up_sums(table: Table) -> dict[str, LeftUpSums]:
     left_up: dict[str, LeftUpSums] = {}
     for wager_id, link in table.left_up.items():
         wager, source = table.wagers[wager_id], table.wagers[link.source]
-        if source.status == "lost":  # reported where it was left up: nothing of it can play on
+        # Nothing of a lost stake can play on, as was reported; an undecided one plays itself, unless it came too late.
+        if source.status == "lost" or source.undecided:
             continue
         before = left_up.get(source.id) or known_sums(source)
         left_up[source.id], beyond = _spread(source, wager, before, link)
@@ -168,15 +178,18 @@ def _spread(source: Wager, wager: Wager, sums: LeftUpSums, link: LeftUp) -> tupl
 
     And what of it neither stake nor winnings account for.
     """
-    stake, handed, due = wager.stake, handed_since(source), source.stake_due
-    plays_on = min(stake, max(0, due - handed - sums.plays_on))
+    account = source.account or NO_ACCOUNT
+    stake, handed, due = wager.stake, max(0, handed_since(source)), source.stake_due
+    # What a payout hands back of a stake that it lets play on is held twice.
+    plays_on = min(stake, max(0, due - sums.plays_on - (0 if link.continues else handed)))
     rest = stake - plays_on
     retaken = pressed = 0
     if rest:
         if not link.continues and not plays_on:
             retaken = min(rest, max(0, min(handed, due) - sums.retaken))
             rest -= retaken
-        pressed = min(rest, max(0, source.winnings_due - source.winnings_paid - sums.pressed))
+        paid = max(0, source.winnings_paid + account.settled + sums.pressed)
+        pressed = min(rest, max(0, source.winnings_due - paid))
     return (
         LeftUpSums(
             sums.plays_on + plays_on,
@@ -190,10 +203,12 @@ def _spread(source: Wager, wager: Wager, sums: LeftUpSums, link: LeftUp) -> tupl
 
 
 def handed_since(wager: Wager) -> int:
-    """Return what of the stake due was handed back, in minor units: not what was handed back while it played."""
+    """Return what of the stake due was handed back, in minor units: not the parts withdrawn while it played."""
     account = wager.account or NO_ACCOUNT
-    early = 0 if wager.status in ("withdrawn", "void") else account.early
-    return wager.stake_paid - account.put_back - early
+    handed = wager.stake_paid - account.put_back
+    if wager.status in ("withdrawn", "void"):
+        return handed
+    return handed - min(max(0, handed), account.early, account.withdrawn)
 
 
 def require_commission(table: Table, wager: Wager) -> None:

@@ -20,8 +20,8 @@ from typing import Literal, TypeAlias
 
 from settlement import acts
 from settlement.events import NoMoreBets
-from settlement.payouts import account_of
-from settlement.state import StakeChange, Table, Wager, find
+from settlement.payouts import account_of, lift
+from settlement.state import Act, StakeChange, Table, Wager, find
 
 Timing: TypeAlias = Literal["in_time", "near", "late"]
 
@@ -134,17 +134,17 @@ def _judge_earlier(table: Table, changes: list[StakeChange]) -> None:
 
 def _take_again(table: Table, wager: Wager, change: StakeChange) -> None:
     if wager.status == "void":  # it was late itself: the player has to take it back
+        lift(table, wager, change.seq, change.amount)
         acts.note_return(table, wager.id, change.seq, change.amount)
     elif timing(table, change.at) == "late":
-        find(
+        amount = min(change.requested or wager.standing, wager.standing)
+        evidence = wager.placed_by, change.seq, table.call
+        lift(
             table,
-            "withdrawal-after-no-more-bets",
-            wager.placed_by,
+            wager,
             change.seq,
-            table.call,
-            wager=wager,
-            recorded=change.amount or change.requested or wager.standing,
-            call_seq=table.call,
+            amount,
+            Act("withdrawal-after-no-more-bets", amount, evidence, {"call_seq": table.call}),
         )
     elif wager.status == "open":
         take_back(table, wager, change.seq, min(change.requested or wager.standing, wager.standing))
@@ -153,15 +153,20 @@ def _take_again(table: Table, wager: Wager, change: StakeChange) -> None:
 def _placed_late(table: Table, wager: Wager, change: StakeChange) -> None:
     if wager.status not in ("open", "withdrawn"):  # void for another reason
         return
-    taken_back_by = wager.changed_by if wager.standing < wager.stake else 0
+    taken_back = wager.stake - wager.standing
+    taken_back_by = wager.changed_by if taken_back else 0
     acts.place_late(table, wager, change.seq, table.call, back=wager.standing, seq=taken_back_by)
     if wager.status == "open":
         table.ledger.returned += wager.standing
         del table.live[wager.id]
     wager.status = "void"
-    wager.changed_by = table.call
     wager.stake_due = wager.stake  # in how many parts soever it was taken back
     table.travelling.pop(wager.id, None)
+    if taken_back:
+        wager.standing = wager.stake
+        account_of(table, wager).withdrawn = 0
+        lift(table, wager, taken_back_by, taken_back)
+    wager.changed_by = table.call
 
 
 def _switched_late(table: Table, wager: Wager, change: StakeChange) -> None:

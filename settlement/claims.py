@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from settlement.accounts import NO_ACCOUNT, balance, known_sums, stake_due_of
+from settlement.accounts import NO_ACCOUNT, balance, handed_back, known_sums, stake_due_of
 from settlement.events import DisputeOpened, DisputeSettled, GoodwillPaid, OrphanRecorded
 from settlement.payouts import account_of, enter_for_stranger
 from settlement.state import Move, Table, Wager, find
@@ -123,7 +123,7 @@ def _left_lying(table: Table, wager: Wager) -> int:
     """Return what is left of a released stake, in minor units: not handed back, playing on or taken away so far."""
     account = wager.account or NO_ACCOUNT
     plays_on = sum(table.wagers[left].stake for left, link in table.left_up.items() if link.source == wager.id)
-    gone = wager.stake_paid - account.early + account.lifted + account.plays_on + plays_on + account.orphaned
+    gone = handed_back(wager, account) - account.early + account.lifted + account.plays_on + plays_on + account.orphaned
     return max(0, wager.stake_due - gone)
 
 

@@ -99,7 +99,8 @@ def _find_claim(coup: Coup, seq: int) -> str | None:
         return "payment"
     if coup.part > 0:
         return "act" if coup.account.acts else None
-    if wager.id in table.due and wager.status != "released":
+    is_known = wager.status == "released" and any(each.put_right_by is None for each in coup.account.claims)
+    if (wager.id in table.due or coup.sums.seq) and not is_known:
         winnings, stake = coup.due
         facts = {"decided_seq": wager.decided_by, "winnings_due": winnings, "stake_due": stake}
         _claim(coup, "payout-missing", wager.decided_by or 0, seq, due=winnings + stake, **facts)
@@ -342,7 +343,7 @@ def _find_sweep(coup: Coup, carried: int, *, is_over: bool) -> None:
     is_back = not coup.wager.is_swept
     if not wager.undecided:
         is_back |= coup.balance.stake >= 0 or not coup.balance.debt
-    if is_back and (is_over or wager.status != "won"):
+    if is_back and not carried and (is_over or wager.status != "won"):
         return
     find(
         table,

@@ -18,7 +18,7 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from settlement.accounts import handed_since
+from settlement.accounts import handed_back, handed_since
 from settlement.events import PayoutMade, PayoutRecovered, StakesCollected, WagerPlaced
 from settlement.events.stakes import WagerPlacedData
 from settlement.kinds import Kind
@@ -125,12 +125,13 @@ def enter(table: Table, wager: Wager, move: Move) -> None:
     """Enter ``move`` in the account of ``wager``, which is judged when the coup ends."""
     account = account_of(table, wager)
     account.moves = (*account.moves, move)
+    is_whole = wager.stake_paid - account.put_back + account.lifted <= account.withdrawn  # all that stands lay there
     wager.winnings_paid += move.winnings
     wager.stake_paid += move.stake
     account.settled += move.settled
-    if move.stake < 0 and (account.withdrawn or account.lifted):
-        account.recovered -= move.stake
-    elif wager.undecided and wager.is_swept and not move.winnings and move.stake == wager.standing:
+    if move.stake < 0:
+        _note_recovered(wager, account, -move.stake)
+    elif wager.undecided and wager.is_swept and is_whole and not move.winnings and move.stake == wager.standing:
         wager.is_swept = False  # it lies again where it lay
         account.put_back += move.stake
         table.taken.pop(wager.id, None)
@@ -140,14 +141,22 @@ def enter(table: Table, wager: Wager, move: Move) -> None:
         table.due.pop(wager.id, None)
 
 
+def _note_recovered(wager: Wager, account: Account, stake: int) -> None:
+    """Keep apart what the house has of a stake, or the player put in; else what was handed back lies there again."""
+    is_decided = not wager.undecided and not account.before_half  # the half at a zero may still be taken back
+    if is_decided or account.withdrawn or account.lifted:
+        account.recovered += stake
+    else:
+        account.recovered = max(account.recovered, account.put_back - wager.stake_paid)
+
+
 def lift(table: Table, wager: Wager, seq: int, amount: int, *acts: Act) -> None:
     """Enter that the player took ``amount`` of a stake, in minor units; ``acts`` are judged when the coup ends."""
-    lies = 0 if wager.is_swept else wager.standing - account_of(table, wager).lifted
-    amount = min(amount, max(0, lies))
+    account = account_of(table, wager)
+    gone = account.lifted + min(account.recovered, handed_back(wager, account))
+    amount = 0 if wager.is_swept else min(amount, max(0, wager.standing - gone))
     if amount:
         enter(table, wager, Move(seq, lifted=amount))
-    account = account_of(table, wager)
-    if amount:
         account.lifted += amount
     account.acts = (*account.acts, *acts)
     table.moved[wager.id] = None
@@ -274,11 +283,11 @@ def collect(table: Table, event: StakesCollected) -> None:
 
 
 def _lay_there(wager: Wager, account: Account) -> None:
-    """Take it that a stake that was swept lay there: one that was taken whole is back."""
+    """Take it that a stake that was swept lay there: one that was taken whole is back, unless he has paid for it."""
     if wager.status == "withdrawn":
         account.withdrawn = account.lifted = 0
-    elif account.lifted >= wager.standing:
-        account.lifted = 0
+    elif account.lifted - account.recovered >= wager.standing and wager.winnings_paid + account.settled >= 0:
+        account.lifted = account.recovered
 
 
 def _sweep_account(table: Table, wager: Wager, account: Account, seq: int) -> None:
@@ -311,7 +320,7 @@ def note_left_up(table: Table, wager: Wager, seq: int) -> None:
             recorded=wager.stake,
             left_up_from=wager.left_up_from,
         )
-    elif not source.undecided and source.status != "out_of_scope":
+    elif source.status != "out_of_scope":
         table.left_up[wager.id] = LeftUp(source.id, seq)
         _spare_the_missing(table, wager, source)
 

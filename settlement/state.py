@@ -127,10 +127,10 @@ class Account(Struct, array_like=True, gc=False):
     acts: tuple[Act, ...] = ()
     withdrawn: int = 0  # parts that the player may take while the wager is undecided, and took
     lifted: int = 0  # what else he took
-    recovered: int = 0  # of stakes that were handed back
+    recovered: int = 0  # of the stake, to the house; what is laid where it lay is taken off ``stake_paid`` alone
     put_back: int = 0  # of stakes handed back: had been swept, and lie where they lay
     before_half: str = ""  # the status from which the chips were read as the half at a zero
-    early: int = 0  # of stakes handed back, less recoveries: before anything decided the wager
+    early: int = 0  # of the stake handed back: before anything decided the wager
     plays_on: int = 0  # as another wager
     pressed: int = 0  # of the winnings due: was staked on top of that
     settled: int = 0  # by disputes: above zero if the house paid
@@ -519,7 +519,8 @@ def _decide(table: Table, wager: Wager, seq: int, status: Status, winnings: int,
         ledger.collected += wager.standing - stake
     wager_id = wager.id
     del table.live[wager_id]
-    if winnings or stake:
+    # Of a part that is rounded to nothing, what was paid too early may be no more than rounded up.
+    if winnings or stake or (status != "lost" and wager.account is not None):
         table.due[wager_id] = None
     if table.travelling:
         table.travelling.pop(wager_id, None)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from settlement import acts
 from settlement.account_findings import as_one_incident, share_debt
-from settlement.accounts import LeftUpSums, known_sums, left_up_sums, require_commission
+from settlement.accounts import LeftUpSums, handed_back, known_sums, left_up_sums, require_commission
 from settlement.finding import Finding
 from settlement.incidents import caused_anew, forget_coup
 from settlement.judging import Judged, is_plain, judge
@@ -123,7 +123,7 @@ def _end_account(table: Table, wager: Wager, sums: LeftUpSums, seq: int) -> None
     account.debt, account.gift, account.claims, account.head = judged
     _keep(account, sums)
     if wager.undecided:
-        account.early = wager.stake_paid
+        account.early = handed_back(wager, account)
     table.due.pop(wager.id, None)
     wager.changed_by = seq
 
@@ -138,6 +138,7 @@ def _keep(account: Account, sums: LeftUpSums) -> None:
     account.plays_on, account.pressed = sums.plays_on, sums.pressed
     account.moves = ()
     account.acts = ()
+    account.before_half = ""
 
 
 def _unusual(table: Table, left_up: dict[str, LeftUpSums]) -> list[str]:

@@ -26,17 +26,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from settlement.accounts import net
-from settlement.events import (
-    LastCoupAnnounced,
-    PayoutMade,
-    PayoutRecovered,
-    WagerPlaced,
-    WagerWithdrawn,
-    ZeroDecided,
-)
+from settlement.events import LastCoupAnnounced, WagerPlaced, ZeroDecided
 from settlement.kinds import Kind, Shape, accept_any
 from settlement.layouts import SIMPLE_CHANCES, Layout, twelves
-from settlement.money import EVEN, Odds, halved, is_rounded_up, share
+from settlement.money import EVEN, Odds, halved, share
 from settlement.state import Table, Wager, find, give_back, lose, take_back_refund, win
 
 
@@ -203,6 +196,7 @@ def decide_zero(table: Table, event: ZeroDecided) -> None:
             )
     elif _may_choose(table, wager):
         _choose(table, wager, seq, choice)
+        read_choice(table, wager.id, seq)
     elif not _says_what_was_paid(table, wager, choice):
         find(
             table,
@@ -215,19 +209,19 @@ def decide_zero(table: Table, event: ZeroDecided) -> None:
         )
 
 
-def read_choice(table: Table, event: PayoutMade | PayoutRecovered | WagerWithdrawn) -> None:
+def read_choice(table: Table, wager_id: str, seq: int) -> None:
     """B 1°, «Retirer la moitié de sa mise»: just the half taken or handed out, net, since the zero is the choice.
 
-    It is read anew after each movement of chips until the next result.
+    It is read anew after each movement of money until the next result.
     """
-    wager = table.wagers.get(event.data.wager)
+    wager = table.wagers.get(wager_id)
     if wager is None or not wager.zero_by or wager.zero_by != table.coup_began or wager.account is None:
         return
     account, is_half = wager.account, _is_half(table, wager)
     if is_half and wager.status in HELD_BY_ZERO:
         account.before_half = wager.status
         table.awaiting.pop(wager.id, None)
-        give_back(table, wager, event.seq, "refunded_half", halved(wager.zeros), may_change=True)
+        give_back(table, wager, seq, "refunded_half", halved(wager.zeros), may_change=True)
         table.due.pop(wager.id, None)
     elif account.before_half and not is_half:
         take_back_refund(table, wager)
@@ -339,21 +333,35 @@ def _is_half(table: Table, wager: Wager) -> bool:
     moves = wager.account.moves if wager.account is not None else ()
     if sum(move.winnings + move.settled for move in moves):
         return False
-    handed = sum(move.stake for move in moves if move.stake > 0)
-    recovered = sum(-move.stake for move in moves if move.stake < 0)
-    lifted = sum(move.lifted for move in moves)
-    part, unit = halved(wager.zeros), table.open_session().payout_unit
-    half = share(wager.standing, part, unit)[0]
+    was_withdrawn = wager.account is not None and wager.account.withdrawn > 0
+    handed = lifted = recovered = 0
+    for move in moves:
+        lifted += move.lifted
+        if move.stake < 0 and (lifted or was_withdrawn):
+            recovered -= move.stake
+        else:  # taken back before he took anything, it is as if it had not been handed out
+            handed += move.stake
+    halves = _halves(wager.standing, halved(wager.zeros), table.open_session().payout_unit)
     return any(
-        taken > 0 and (taken == half or is_rounded_up(taken, wager.standing, part, unit))
-        for taken in (max(handed, lifted) - recovered, handed + lifted - recovered)
+        taken > 0 and taken in halves for taken in (max(handed, lifted) - recovered, handed + lifted - recovered)
     )
 
 
+def _halves(stake: int, part: Odds, unit: int) -> tuple[int, ...]:
+    """Return ``part`` of a stake in minor units: rounded down to the unit, rounded up, and as it is."""
+    down, divides = share(stake, part, unit)
+    if divides:
+        return (down,)
+    exact, is_whole = share(stake, part, 1)
+    return (down, down + unit, exact) if is_whole else (down, down + unit)
+
+
 def _has_moved(table: Table, wager: Wager) -> bool:
-    """Whether anything was handed over in this coup and not recovered, or the player took the half."""
+    """Whether anything was handed over or settled in this coup and not recovered, or the player took the half."""
     if wager.account is not None:
-        return bool(wager.account.before_half) or net(wager.account.moves) != (0, 0)
+        moves = wager.account.moves
+        winnings, stake = net(moves)
+        return bool(wager.account.before_half or stake or winnings + sum(move.settled for move in moves))
     return wager.paid_by > table.coup_began
 
 

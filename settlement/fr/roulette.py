@@ -19,6 +19,7 @@ from settlement.events import (
     ChipFellInWheel,
     ChipsHandled,
     ColourAssigned,
+    DisputeSettled,
     Envelope,
     LastCoupAnnounced,
     OrphanRecorded,
@@ -76,10 +77,20 @@ def _reading_choice(move: Handler) -> Callable[[Table, Any], Any]:
 
     def move_and_read(table: Table, event: PayoutMade | PayoutRecovered | WagerWithdrawn) -> Any:
         moved = move(table, event)
-        art_54.read_choice(table, event)
+        art_54.read_choice(table, event.data.wager, event.seq)
         return moved
 
     return move_and_read
+
+
+def _settle_and_read(settle: Handler) -> Callable[[Table, Any], Any]:
+    """Return a handler of settlements, which are movements of the wager that their dispute names."""
+
+    def settle_and_read(table: Table, event: DisputeSettled) -> None:
+        settle(table, event)
+        art_54.read_choice(table, table.disputes.get(event.data.opened) or "", event.seq)
+
+    return settle_and_read
 
 
 def _roulette(layout: Layout) -> dict[type[Envelope], Handler]:
@@ -88,6 +99,7 @@ def _roulette(layout: Layout) -> dict[type[Envelope], Handler]:
     return {
         **of_chips,
         **{kind: _reading_choice(of_chips[kind]) for kind in (PayoutMade, PayoutRecovered, WagerWithdrawn)},
+        DisputeSettled: _settle_and_read(of_chips[DisputeSettled]),
         OrphanRecorded: claims.record_orphan,
         SessionClosed: closing(art_54.report_missing_decisions),
         ZeroDecided: art_54.decide_zero,

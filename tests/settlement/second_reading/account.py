@@ -23,8 +23,8 @@ TABLES: dict[str, Callable[[Events], Table]] = {
     "fr-american-roulette": roulette.table,
 }
 
-HIS = ("void", "withdrawn", "released", "refunded_half", "refunded_last_coup")
-"""Of which the stake, or the half, is the player's: it "may have been lifted unseen"."""
+HIS = ("void", "withdrawn", "released")
+"""Of which the stake is the player's, whole."""
 
 
 class Balance(NamedTuple):
@@ -57,13 +57,9 @@ def ends_coup(event: dict[str, Any], book: Book) -> bool:
 def balance(book: Book, name: str) -> Balance:
     due = book.due_to(name)
     wager = book.wager(name)
-    answers = book.accounts[name].answers
-    least = min(chips.held for chips in answers)
-    most = max(chips.held for chips in answers)
-    if wager is not None and wager.status in HIS:
-        most = max(chips.held + chips.felt for chips in answers)
     # "The debt is then the value nearest to zero that some lifting explains."
-    held = min(max(due, least), most)
+    his = due - wager.winnings_due if wager is not None and wager.status in HIS else None
+    held = book.accounts[name].held(wager.laid if wager is not None else 0, his, due)
     debt = held - due
     # Practice: "a deviation of less than one payout unit in the player's favour", "measured from the exact amount
     # upwards; where the exact amount is a whole number of units nothing is rounding".

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from tests.settlement.second_reading.chips import Account, Chips
+from tests.settlement.second_reading.chips import Chips
 from tests.settlement.second_reading.practice import Due, Events, Wager
 
 UNDECIDED = ("open", "awaiting_decision", "imprisoned")
@@ -29,19 +29,23 @@ class Table(Protocol):
 
     def play_on(self, wager: Any, name: str, stake: int) -> None: ...
 
+    def is_alike(self, wager: Any, data: dict[str, Any]) -> bool: ...
+
 
 class Book:
     """A table, and the account of each of its wagers."""
 
     def __init__(self, table: Table) -> None:
         self.table = table
-        self.accounts: dict[str, Account] = {}
+        self.accounts: dict[str, Chips] = {}
         self.disputes: dict[int, str | None] = {}
         """The wager that each dispute names."""
-        self.continued: dict[str, str] = {}
-        """The wagers that a payout of this coup lets play on, by their new names."""
-        self.left: dict[str, int] = {}
-        """The stakes that were not handed back, of those wagers."""
+        self.continued: set[str] = set()
+        """The wagers that a payout of this coup lets play on, and nothing has described."""
+        self.links: list[tuple[str, str, bool]] = []
+        """From which wager a stake was left up in this coup, which plays on, and whether a payout says so."""
+        self.laid_anew: dict[str, int] = {}
+        """What was handed back of a wager in this coup, and laid again on one that was left up from it."""
 
     def enter(self, events: Events) -> None:
         for event in events:
@@ -53,60 +57,53 @@ class Book:
 
     def end_coup(self) -> None:
         self.table.read_from_chips(self)
-        self.continued, self.left = {}, {}
-        for name, account in self.accounts.items():
-            for chips in account.answers if self.is_undecided(name) else []:
-                chips.handed_back = 0
-            if any(chips.pressed for chips in account.answers):
-                due = self.due_to(name)
-                for chips in account.answers:
-                    chips.press(due)
+        for source, name, is_continued in self.links:
+            self.leave_up(source, name, is_continued=is_continued)
+        self.links, self.continued, self.laid_anew = [], set(), {}
+        for name, chips in self.accounts.items():
+            if self.is_undecided(name):
+                chips.known = chips.handed_back
 
     def enter_one(self, event: dict[str, Any]) -> None:
         name = event["data"].get("wager", "")
-        wager = self.wager(name)
-        standing = wager.stake if wager else 0
-        known = set(self.table.wagers)
+        before = self.standing(name)
+        is_new = name not in self.table.wagers
         self.table.apply(event, self)
-        for new in self.table.wagers.keys() - known:
-            self.open_account(new, self.table.wagers[new].laid)
-        self.move(event, standing, is_new=name not in known)
+        if name in self.table.wagers:
+            self.account(name)
+        self.move(event, before, is_new=is_new)
+
+    def standing(self, name: str) -> int:
+        """Return what stands of a wager: nothing, once it was withdrawn."""
+        wager = self.wager(name)
+        return 0 if wager is None or wager.status == "withdrawn" else wager.stake
 
     def wager(self, name: str) -> Wager | None:
         return self.table.wagers.get(name)
 
-    def account(self, name: str) -> Account:
-        """Return the account of a wager. An unknown one has nothing on the felt."""
-        return self.accounts.setdefault(name, Account())
+    def account(self, name: str) -> Chips:
+        """Return the account of a wager. What was paid to its name before it was laid stays in it."""
+        return self.accounts.setdefault(name, Chips())
 
-    def open_account(self, name: str, laid: int) -> None:
-        """Open the account of a wager. What was paid to its name before it was laid stays in it."""
-        for chips in self.account(name).answers:
-            chips.laid += laid
-            chips.felt += laid
-
-    def move(self, event: dict[str, Any], standing: int, *, is_new: bool) -> None:
+    def move(self, event: dict[str, Any], before: int, *, is_new: bool) -> None:
         data = event["data"]
+        wager = self.wager(data.get("wager", ""))
         match event["type"]:
-            case "wager.placed" if data["wager"] in self.continued:
+            # Practice: it continues "a wager of the same bet and numbers"; any other reuses its name.
+            case "wager.placed" if data["wager"] in self.continued and self.table.is_alike(wager, data):
                 self.describe(data)
             case "wager.placed" if is_new and "left_up_from" in data:
-                self.leave_up(data)
-            case "wager.withdrawn":
-                if data["wager"] in self.accounts:
-                    amount = data.get("amount")
-                    self.accounts[data["wager"]].each(lambda chips: chips.withdraw(amount, standing))
+                self.note_link(data["left_up_from"], data["wager"], is_continued=False)
+            case "wager.withdrawn" if data["wager"] in self.table.wagers:
+                self.withdraw(data["wager"], data.get("amount"), before)
             case "stakes.collected":
-                for name in data["wagers"]:
-                    if name in self.accounts:
-                        self.accounts[name].each(Chips.sweep)
+                for name in dict.fromkeys(data["wagers"]):
+                    self.sweep(name)
             case "payout.made":
                 self.pay(data)
             case "payout.recovered":
-                winnings, stake = data.get("winnings", 0), data.get("stake", 0)
-                is_undecided = self.is_undecided(data["wager"])
-                self.account(data["wager"]).each(
-                    lambda chips: chips.recover(winnings, stake, is_undecided=is_undecided)
+                self.account(data["wager"]).recover(
+                    data.get("winnings", 0), data.get("stake", 0), is_undecided=self.is_undecided(data["wager"])
                 )
             case "dispute.opened":
                 self.disputes[event["seq"]] = data.get("wager")
@@ -117,22 +114,38 @@ class Book:
         wager = self.wager(name)
         return wager is not None and wager.status in UNDECIDED
 
+    def withdraw(self, name: str, amount: int | None, before: int) -> None:
+        chips, lawful = self.accounts[name], before - self.standing(name)
+        if lawful:
+            chips.withdrawn += lawful
+        else:
+            chips.lifted += min(before if amount is None else amount, chips.lies(before))
+
+    def sweep(self, name: str) -> None:
+        wager = self.wager(name)
+        if wager is not None:
+            stake = wager.laid if wager.status == "withdrawn" else wager.stake
+            self.accounts[name].sweep(stake, wager.status)
+
     def pay(self, data: dict[str, Any]) -> None:
-        account = self.account(data["wager"])
-        account.each(lambda chips: chips.add(data["winnings"]))
-        account.each(lambda chips: chips.hand_back(data["stake_returned"]))
+        chips = self.account(data["wager"])
+        chips.hand_back(
+            data["winnings"],
+            data["stake_returned"],
+            self.standing(data["wager"]),
+            is_undecided=self.is_undecided(data["wager"]),
+        )
         name = data.get("continues_as")
         wager = self.wager(data["wager"])
-        if name is None or wager is None or self.wager(name) is not None:
+        if name is None or wager is None or wager.status in UNDECIDED or self.wager(name) is not None:
             return
         # Practice: it "plays on with the stake that was not handed back".
-        handed_back = max(0, account.answers[0].handed_back)
-        left = self.left[name] = max(0, self.stake_of(wager) - handed_back)
-        self.continued[name] = data["wager"]
+        left = self.stake_of(wager) - (chips.net if wager.status in ("withdrawn", "void") else chips.of_the_end())
         if left > 0:
             self.table.play_on(wager, name, left)
-            self.open_account(name, left)
-            account.each(lambda chips: chips.play_on(left))
+            self.account(name)
+            self.continued.add(name)
+            self.note_link(data["wager"], name, is_continued=True)
 
     def stake_of(self, wager: Wager) -> int:
         """Return the stake that can play on, due or not: of a lost wager that plays on, the house is short."""
@@ -140,30 +153,39 @@ class Book:
 
     def describe(self, data: dict[str, Any]) -> None:
         """Take the stake that plays on from the wager.placed that describes it."""
-        name, stake = data["wager"], data["stake"]
-        source = self.continued.pop(name)
-        left = self.left.pop(name)
-        stake_due = self.stake_of(self.table.wagers[source])
-        wager = self.table.wagers[name]
-        self.open_account(name, stake - wager.laid)
-        wager.stake = wager.laid = stake
+        self.continued.remove(data["wager"])
+        wager = self.table.wagers[data["wager"]]
+        wager.stake = wager.laid = data["stake"]
+        if "working" in data:
+            wager.is_working = data["working"]  # the player says otherwise than he did
         if "commission" in data and wager.status == "void":
             wager.status = "open"  # At Québec: "accepted after the player has paid a commission".
-        wager.stake_due = stake if wager.status == "void" else 0
-        for chips in self.account(source).answers:
-            # Account: "a stake that was handed back and plays on as well is held twice".
-            chips.play_on(min(stake, max(left, stake_due)) - left)
-            chips.pressed += max(0, stake - max(left, stake_due))
+        wager.stake_due = wager.stake if wager.status == "void" else 0
 
-    def leave_up(self, data: dict[str, Any]) -> None:
-        """Let the stake of a decided wager play on. What was handed back is laid again by the player."""
-        source = self.wager(data["left_up_from"])
-        if source is None or source.status in (*UNDECIDED, "lost"):
+    def note_link(self, source: str, name: str, *, is_continued: bool) -> None:
+        wager = self.wager(source)
+        if wager is not None and source != name and wager.status != "lost":
+            self.links.append((source, name, is_continued))
+
+    def leave_up(self, source: str, name: str, *, is_continued: bool) -> None:
+        """Let the stake of a decided wager play on: what was not handed back, and winnings that were not paid.
+
+        "An increase paid out of winnings due and not handed over." What was handed back is laid anew by the player.
+        """
+        old, new, chips = self.table.wagers[source], self.table.wagers[name], self.accounts[source]
+        if old.status in (*UNDECIDED, "lost"):
             return
-        for chips in self.account(data["left_up_from"]).answers:
-            kept = min(data["stake"], chips.felt, source.stake_due)
-            chips.pressed += max(0, data["stake"] - kept - max(0, chips.back))
-            chips.play_on(kept)
+        handed_back = max(0, chips.net if old.status in ("withdrawn", "void") else chips.of_the_end())
+        # "A stake that was handed back and plays on as well is held twice": the payout says that it plays on.
+        gone = chips.playing_on + (0 if is_continued else handed_back)
+        stays = min(new.laid, max(0, old.stake_due - gone))
+        chips.playing_on += stays
+        wanted = new.laid - stays
+        if not stays and not is_continued:
+            anew = min(wanted, max(0, min(handed_back, old.stake_due) - self.laid_anew.get(source, 0)))
+            self.laid_anew[source] = self.laid_anew.get(source, 0) + (0 if new.status == "void" else anew)
+            wanted -= anew
+        chips.money += min(wanted, max(0, old.winnings_due - max(0, chips.money)))
 
     def settle(self, data: dict[str, Any]) -> None:
         name = self.disputes.get(data["opened"])
@@ -171,7 +193,7 @@ class Book:
         if name is None or "approved_by" not in data:
             return
         amount = data.get("amount", 0) * (-1 if data.get("by") == "player" else 1)
-        self.account(name).each(lambda chips: chips.add(amount))
+        self.account(name).money += amount
 
     def due_to(self, name: str) -> int:
         """Return what the law gives the player out of a wager: of an undecided one the part lawfully withdrawn."""

@@ -1,120 +1,102 @@
-"""Where the chips of a wager are: every event that moves them, as account.md 1 lists the entries.
+"""What moved of the chips of a wager: every event that moves them, as account.md 1 lists the entries.
 
 ``held`` is what the player has had out of it: "winnings + stake handed back, lifted or playing on + settlements −
-recoveries". Nothing here knows what is due.
+recoveries". Nothing here knows what is due; whose the stake is, the caller says.
+
+Where the text is open, it is read like this.
+
+*   "A withdrawal and a stake handed back are one movement, up to the amount withdrawn": or two, whichever comes nearer
+    to what is due. A withdrawal that the article allows says that he took it: less handed back is no shortage.
+*   "A stake that is the player's at that moment … may have been lifted unseen": the whole stake, of which nothing was
+    handed back and that was not swept, or nothing. A half needs a payout.
+*   Nobody lifts what does not lie there: what was lifted already, or swept, or was handed back and recovered since.
+    What was lifted too late may be withdrawn in time later on: that is no more than the stake, unless he gave it back
+    or paid for it.
+*   "What was wrong and is right by then … it lies again where it lay, or was handed back": an undecided stake that was
+    swept, and handed back whole and without winnings, lies there. A stake that was lifted whole, and is swept, lay
+    there as well, unless he has paid for it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 
 @dataclass
 class Chips:
-    """The chips of one wager, under one of two answers to what a withdrawal moves.
+    """The sums of the movements of one wager's chips, in minor units."""
 
-    "A withdrawal and a stake handed back are one movement, up to the amount withdrawn". ``is_joined``: always, and in
-    either order. Else only where the chips that are handed back can lie nowhere else: 300 of 1,000 withdrawn, and
-    after the win 700 handed back, are 1,000.
-
-    A stake that is withdrawn after it was swept lay again where it lay (``is_joined``), or nothing lay there.
-    """
-
-    is_joined: bool
-    laid: int = 0
-    felt: int = 0
-    held: int = 0
-    with_table: int = 0
-    """What was swept, or taken back after the wager was decided."""
-    is_swept: bool = False
-    to_go: int = 0
-    """Withdrawn, and not yet seen handed back."""
-    gone: int = 0
-    """Handed back, and not yet seen withdrawn."""
-    back: int = 0
-    """The stake that the player has: handed back, lifted, or playing on."""
+    money: int = 0
+    """Winnings and settlements, less what was taken back of them."""
+    withdrawn: int = 0
+    """As the article allows."""
+    lifted: int = 0
+    """Otherwise."""
     handed_back: int = 0
-    """By payouts alone, less what was taken back, since the coup before the wager was decided."""
-    pressed: int = 0
-    """What plays on above the stake, in the coup that runs."""
+    recovered: int = 0
+    """Of the stake."""
+    playing_on: int = 0
+    is_swept: bool = False
+    handed_in_play: int = 0
+    """Of the stake, handed back before anything decided the wager."""
+    known: int = 0
+    """What was handed back and not recovered when the last coup ended that did not decide the wager."""
 
-    def add(self, amount: int) -> None:
-        self.held += amount
+    @property
+    def net(self) -> int:
+        """The stake that payouts handed back, less recoveries."""
+        return self.handed_back - self.recovered
 
-    def withdraw(self, amount: int | None, standing: int) -> None:
-        """Lift ``amount``; none: all that stands."""
-        if self.is_joined:
-            amount = standing if amount is None else amount
-            same = min(amount, self.gone)
-            self.gone -= same
-            moved = min(amount - same, self.felt + self.with_table)
+    def lies(self, standing: int) -> int:
+        """Return what lies there for the player to lift."""
+        gone = self.lifted + min(self.recovered, self.handed_back)
+        return 0 if self.is_swept else max(0, standing - gone)
+
+    def hand_back(self, winnings: int, stake: int, standing: int, *, is_undecided: bool) -> None:
+        self.money += winnings
+        is_whole = self.net + self.lifted <= self.withdrawn and stake == standing
+        if is_undecided and self.is_swept and is_whole and not winnings:
+            self.is_swept = False
         else:
-            moved = self.felt if amount is None else min(amount, self.felt)
-        of_felt = min(moved, self.felt)
-        self.felt -= of_felt
-        self.with_table -= moved - of_felt
-        self.held += moved
-        self.back += moved
-        self.to_go += moved
+            self.handed_back += stake
+            if is_undecided:
+                self.handed_in_play += stake
 
-    def hand_back(self, amount: int) -> None:
-        self.handed_back += amount
-        lying = 0 if self.is_joined else self.felt + self.with_table
-        same = min(self.to_go, max(0, amount - lying))
-        self.to_go -= same
-        rest = amount - same
-        of_felt = min(rest, self.felt)
-        self.felt -= of_felt
-        self.with_table -= min(rest - of_felt, self.with_table)
-        self.held += rest
-        self.back += rest
-        self.gone += rest if self.is_joined else 0
-
-    def sweep(self) -> None:
-        if self.felt > 0:
-            self.with_table += self.felt
-            self.felt = 0
-        elif not self.is_swept:
-            # What is swept lay there: it had been withdrawn, and it had not gone.
-            self.held -= self.to_go
-            self.back -= self.to_go
-            self.with_table += self.to_go
-            self.to_go = 0
-        self.is_swept = True
+    def of_the_end(self) -> int:
+        """Return the stake handed back, net, but for the parts that were withdrawn and handed back while it played."""
+        return self.net - min(max(0, self.net), self.handed_in_play, self.withdrawn)
 
     def recover(self, winnings: int, stake: int, *, is_undecided: bool) -> None:
         """Take back: "player → house, or back to the felt while the wager is undecided"."""
-        self.held -= winnings + stake
-        self.back -= stake
-        self.handed_back -= stake
-        self.to_go -= min(self.to_go, stake)
-        self.gone -= min(self.gone, stake)
-        back = min(winnings + stake, max(0, self.laid - self.felt)) if is_undecided else 0
-        self.felt += back
-        self.with_table += max(0, stake - back)
+        self.money -= winnings
+        if is_undecided and not self.withdrawn + self.lifted:
+            laid_back = min(stake, self.handed_back)
+            self.handed_back -= laid_back
+            stake -= laid_back
+        self.recovered += stake
 
-    def play_on(self, amount: int) -> None:
-        self.held += amount
-        self.back += amount
-        self.felt -= min(self.felt, amount)
+    def sweep(self, standing: int, status: str) -> None:
+        """Sweep what stood when it was decided, or withdrawn whole."""
+        if status == "withdrawn":
+            self.withdrawn = self.lifted = 0
+        elif self.lifted - self.recovered >= standing and self.money >= 0:
+            self.lifted = self.recovered
+        self.is_swept = status == "lost" or self.net + self.lifted < standing
 
-    def press(self, due: int) -> None:
-        """Count what plays on above the stake: "an increase paid out of winnings due and not handed over"."""
-        self.held += min(self.pressed, max(0, due - self.held))
-        self.pressed = 0
+    def held(self, laid: int, his: int | None, due: int) -> int:
+        """Return what the player has had, as near to ``due`` as it may be. ``his``: the stake, if it is his."""
+        least, most = self.stake_held(laid, his)
+        return self.money - self.recovered + min(max(due - self.money + self.recovered, least), most)
 
-
-@dataclass
-class Account:
-    """The chips of one wager, under both answers."""
-
-    answers: list[Chips] = field(default_factory=lambda: [Chips(is_joined=True), Chips(is_joined=False)])
-
-    @property
-    def held(self) -> list[int]:
-        return [chips.held for chips in self.answers]
-
-    def each(self, move: Callable[[Chips], None]) -> None:
-        for chips in self.answers:
-            move(chips)
+    def stake_held(self, laid: int, his: int | None) -> tuple[int, int]:
+        """Return the least and the most of the stake that he may have had, before recoveries."""
+        out = self.handed_back + self.playing_on
+        taken = min(self.withdrawn + self.lifted, laid + self.recovered + max(0, -self.money))
+        least = max(out, self.lifted if self.handed_back else taken)
+        if his is None:
+            return least, out + taken
+        if not self.is_swept and self.handed_back <= self.known:
+            # What he had before it was his, and came back, lies there again.
+            taken = max(taken, his + min(self.recovered, self.handed_back + self.lifted) - self.handed_back)
+        # What he took of his own, and lays again, is one movement.
+        return least, max(out, taken + self.handed_back)

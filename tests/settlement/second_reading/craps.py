@@ -287,6 +287,9 @@ class Table:
             on.status, on.stake_due = "void", stake
         self.wagers[name] = on
 
+    def is_alike(self, wager: Wager, data: dict[str, Any]) -> bool:
+        return (data["bet"], data.get("number", wager.number)) == (wager.bet, wager.number)
+
 
 def odds(wager: Wager, total: int | None) -> tuple[int, int]:
     """Return what a winning wager is paid: so many times, for each so many."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from tests.settlement.second_reading import account
 from tests.settlement.second_reading.book import Book
+from tests.settlement.second_reading.chips import Chips
 from tests.settlement.second_reading.coups import American, Craps, Quebec, Roulette, Session
 from tests.settlement.second_reading.practice import Events
 
@@ -512,7 +513,7 @@ class Dirt:
 
     def is_lying(self, book: Book, name: str) -> bool:
         wager = book.wager(name)
-        return wager is not None and wager.status == "lost" and any(c.felt for c in book.accounts[name].answers)
+        return wager is not None and wager.status == "lost" and is_lying(book.accounts[name], wager.stake)
 
     def deal_later(self, kind: str, name: str, debt: int) -> None:
         size = abs(debt)
@@ -636,6 +637,10 @@ class Dirt:
                 self.put("throw.voided", announced_by="stickman", flags=["slid"], voids=event["seq"])
             else:
                 self.put("spin.voided", announced_by="croupier", reason="unsure", voids=event["seq"])
+
+
+def is_lying(chips: Chips, stake: int) -> bool:
+    return chips.net == 0 and chips.lies(stake) > 0
 
 
 def stream(seed: int) -> tuple[Session, int, Counter[str]]:

@@ -111,3 +111,6 @@ class Table:
     def play_on(self, wager: Wager, name: str, stake: int) -> None:
         # "Only accepted after the player has paid a commission": again, for a buy or a lay.
         self.place({"wager": name, "bet": wager.bet, "stake": stake, "number": wager.number}, is_late=False)
+
+    def is_alike(self, wager: Wager, data: dict[str, Any]) -> bool:
+        return (data["bet"], data.get("number", wager.number)) == (wager.bet, wager.number)

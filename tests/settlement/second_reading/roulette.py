@@ -7,12 +7,13 @@ clock, what is read from the chips) is quoted from the practice and says so.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from tests.settlement.second_reading import practice
 from tests.settlement.second_reading.book import Book
+from tests.settlement.second_reading.chips import Chips
 from tests.settlement.second_reading.practice import Due, Events, late_seqs, parameter, take_back
 
 # "Le numéro sortant": the zero and thirty-six numbers; at art. 57-1 "un zéro et un double zéro", which is 37 here.
@@ -64,8 +65,8 @@ class Wager(practice.Wager):
     """How often the zero came out while it was in play."""
     may_choose: bool = False
     """Whether the zero has come out, and no result since."""
-    held_at_zero: list[int] = field(default_factory=list)
-    """What the player held of it when the zero came out."""
+    at_zero: Chips = field(default_factory=Chips)
+    """The movements of its chips before the zero came out."""
 
     @property
     def half(self) -> Fraction:
@@ -214,12 +215,12 @@ class Table:
     def note_held(self, book: Book) -> None:
         for name, wager in self.wagers.items():
             if wager.may_choose:
-                wager.held_at_zero = book.accounts[name].held
+                wager.at_zero = replace(book.accounts[name])
 
     def choose(self, data: dict[str, Any], book: Book) -> None:
         wager = self.wagers.get(data["wager"])
         # Practice: "The last decision before the next result counts, while nothing has been paid on it."
-        if wager is None or not wager.may_choose or wager.held_at_zero != book.accounts[data["wager"]].held:
+        if wager is None or not wager.may_choose or self.has_been_paid(wager, book.accounts[data["wager"]]):
             return
         if data["choice"] == "half":
             # "1° Retirer la moitié de sa mise, l'autre moitié étant versée à la caisse de la table ;"
@@ -237,18 +238,36 @@ class Table:
         """Read the choice from the chips when the coup of a zero ends.
 
         Account: "Exactly S/2^k lifted or handed out, net, at the end of the coup of a zero, is the choice *half*,
-        whatever went to and fro before." Practice: floored to the unit; "a half rounded up … is the choice too".
+        whatever went to and fro before." Practice: floored to the unit; "a half rounded up … is the choice too",
+        and so is the half as it is.
         """
         for name, wager in self.wagers.items():
-            if wager.may_choose and wager.status in ("awaiting_decision", "imprisoned"):
-                halves = {wager.half // self.unit * self.unit, -(-wager.half // self.unit) * self.unit}
-                taken = {held - (wager.laid - wager.stake) for held in book.accounts[name].held}
-                if (halves - {0}) & taken:
-                    self.refund_half(wager)
+            is_held = wager.may_choose and wager.status in ("awaiting_decision", "imprisoned")
+            if is_held and self.is_half_taken(wager, book.accounts[name]):
+                self.refund_half(wager)
+
+    def is_half_taken(self, wager: Wager, chips: Chips) -> bool:
+        halves = {wager.half // self.unit * self.unit, -(-wager.half // self.unit) * self.unit, wager.half}
+        return bool((halves - {0}) & self.taken_at_zero(wager, chips))
+
+    def taken_at_zero(self, wager: Wager, chips: Chips) -> set[int]:
+        """Return what may have been taken of the stake since the zero; nothing if any other money moved."""
+        if chips.money != wager.at_zero.money:
+            return set()
+        net, lifted = chips.net - wager.at_zero.net, chips.lifted - wager.at_zero.lifted
+        handed_back = chips.handed_back - wager.at_zero.handed_back
+        return {net + lifted, net + max(0, lifted - handed_back)}
+
+    def has_been_paid(self, wager: Wager, chips: Chips) -> bool:
+        is_paid = (chips.money, chips.net) != (wager.at_zero.money, wager.at_zero.net)
+        return is_paid or self.is_half_taken(wager, chips)
 
     def play_on(self, wager: Wager, name: str, stake: int) -> None:
         # Practice: "a wager of the same bet and numbers that plays on with the stake that was not handed back".
         self.wagers[name] = Wager(wager.bet, stake, covers=wager.covers)
+
+    def is_alike(self, wager: Wager, data: dict[str, Any]) -> bool:
+        return bool(data["bet"] == wager.bet and self.covered(data) == wager.covers)
 
     def covered(self, data: dict[str, Any]) -> list[int]:
         """Return the numbers that a wager covers, none where it is no combination of the article."""

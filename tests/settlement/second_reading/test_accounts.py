@@ -172,14 +172,28 @@ def test_the_streams_are_well_shaped_and_end_with_a_result_or_a_close() -> None:
 Reported = tuple[str, dict[str, Any]]
 
 
-def balances_of(ruleset: str, observes: list[str], reported: list[Reported]) -> dict[str, Balance]:
-    """Return the accounts of a stream of (type, data), one event a second."""
-    opened = ("session.opened", {"ruleset": ruleset, "observes": observes})
-    events = [
-        {"seq": seq, "type": kind, "occurred_at": f"2026-11-21T20:00:{seq:02}+00:00", "data": data}
+def stream_of(ruleset: str, observes: list[str], reported: list[Reported]) -> Events:
+    """Return a stream of (type, data), one event a second."""
+    game = {"fr-roulette": "french_roulette", "fr-american-roulette": "american_roulette"}.get(ruleset, "craps")
+    opener = {"casino": "reading", "table": "T1", "gaming_day": "2026-11-21", "game": game, "currency": "EUR"}
+    opened = ("session.opened", {**opener, "float": 10**9, "minimum": 1, "ruleset": ruleset, "observes": observes})
+    return [
+        {"stream": "hand", "seq": seq, "type": kind, "occurred_at": at(data.get("clock", seq)), "data": of_event(data)}
         for seq, (kind, data) in enumerate([opened, *reported], start=1)
     ]
-    return account.read(events)
+
+
+def at(second: int) -> str:
+    return f"2026-11-21T20:00:{second:02}+00:00"
+
+
+def of_event(data: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in data.items() if name != "clock"}
+
+
+def balances_of(ruleset: str, observes: list[str], reported: list[Reported]) -> dict[str, Balance]:
+    """Return the accounts of a stream of (type, data)."""
+    return account.read(stream_of(ruleset, observes, reported))
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -191,6 +205,10 @@ def test_the_debts_of_the_contract(case: str) -> None:
 
 def laid(bet: str, stake: int = 1000, wager: str = "a", **more: Any) -> Reported:
     return "wager.placed", {"wager": wager, "bet": bet, "stake": stake, "player": "p", **more}
+
+
+def late(kind: str, data: dict[str, Any]) -> Reported:
+    return kind, data | {"clock": 59}
 
 
 def ball(pocket: int) -> Reported:
@@ -272,6 +290,68 @@ ROULETTE: dict[str, tuple[list[Reported], tuple[int, int, int]]] = {
     "a loser lifted": ([ROUGE, ball(2), lifted(400), ball(4)], (400, 0, 400)),
     "a loser lifted, who put it back to be swept": ([ROUGE, ball(2), lifted(), swept(), ball(4)], (0, 0, 0)),
     "a loser swept, then withdrawn: nothing lies there": ([ROUGE, ball(2), swept(), lifted(), ball(4)], (0, 0, 0)),
+    "a loser handed back, and recovered: nothing lies there": (
+        [ROUGE, ball(2), paid(0, 1000), taken_back(0, 1000), lifted(), ball(4)],
+        (0, 0, 0),
+    ),
+    "lifted late, put back, and swept": (
+        [ROUGE, CALL, lifted(), taken_back(0, 1000), ball(2), swept(), ball(4)],
+        (0, 0, 0),
+    ),
+    "something taken, then lifted and handed back": (
+        [ROUGE, taken_back(0, 500), ball(2), lifted(), paid(0, 1000), ball(4)],
+        (500, 0, 500),
+    ),
+    "a part lifted late, the rest withdrawn in time": (
+        [
+            ROUGE,
+            CALL,
+            lifted(400),
+            ("spin.voided", {"announced_by": "croupier", "reason": "mechanical"}),
+            lifted(),
+            ball(2),
+            ball(4),
+        ],
+        (1000, 1000, 0),
+    ),
+    # Numbered before the call, and late by the clock.
+    "withdrawn late by the clock, and lost": ([ROUGE, late(*lifted()), CALL, ball(2), ball(4)], (1000, 0, 1000)),
+    "laid late by the clock, taken back, and handed back": (
+        [
+            late(*ROUGE),
+            late(*lifted()),
+            CALL,
+            ball(2),
+            swept(),
+            paid(0, 1000),
+            DISPUTE,
+            settled(1000, 8, by="player"),
+            lifted(300),
+            ball(4),
+        ],
+        (0, 1000, -1000),
+    ),
+    "laid late by the clock, and left up": (
+        [late(*ROUGE), laid("rouge", 400, "b", left_up_from="a"), CALL, ball(2), paid(0, 300), ball(4)],
+        (700, 1000, -300),
+    ),
+    "a loser lifted, which he has paid for, and swept": (
+        [ROUGE, ball(2), lifted(), DISPUTE, settled(1000, 5, by="player"), swept(), ball(4)],
+        (0, 0, 0),
+    ),
+    "lifted late, paid for, and a part withdrawn in time": (
+        [
+            ROUGE,
+            CALL,
+            lifted(),
+            taken_back(1000, 0),
+            ("spin.voided", {"announced_by": "croupier", "reason": "mechanical"}),
+            lifted(400),
+            ball(2),
+            ball(4),
+        ],
+        (400, 400, 0),
+    ),
     "a loser of whom something is taken": ([ROUGE, ball(2), taken_back(0, 250), ball(4)], (-250, 0, -250)),
     "void, lifted unseen": ([laid("voisins"), ball(2), ball(4)], (1000, 1000, 0)),
     "void and swept": ([laid("voisins"), ball(2), swept(), ball(4)], (0, 1000, -1000)),
@@ -279,9 +359,15 @@ ROULETTE: dict[str, tuple[list[Reported], tuple[int, int, int]]] = {
         [laid("voisins"), ball(2), swept(), paid(0, 500), ball(4)],
         (500, 1000, -500),
     ),
-    "void, half handed back, the rest lifted unseen": (
-        [laid("voisins"), ball(2), paid(0, 500), ball(4)],
-        (1000, 1000, 0),
+    # What is lifted unseen is the whole stake, of which nothing was handed back.
+    "void, half handed back": ([laid("voisins"), ball(2), paid(0, 500), ball(4)], (500, 1000, -500)),
+    "void, handed back, and recovered": (
+        [laid("voisins"), ball(2), paid(0, 1000), taken_back(0, 1000), ball(4)],
+        (0, 1000, -1000),
+    ),
+    "void, and something is taken from him": (
+        [laid("voisins"), ball(2), taken_back(0, 400), ball(4)],
+        (600, 1000, -400),
     ),
     "void, half handed back, the rest swept": (
         [laid("voisins"), ball(2), paid(0, 500), swept(), ball(4)],
@@ -306,7 +392,7 @@ ROULETTE: dict[str, tuple[list[Reported], tuple[int, int, int]]] = {
         [ROUGE, CALL, lifted(), taken_back(0, 1000), ball(1), paid(1000, 1000), ball(2)],
         (2000, 2000, 0),
     ),
-    "half said, which he takes himself unseen": ([ROUGE, ball(0), HALF, ball(2), ball(4)], (500, 500, 0)),
+    "half said, and not handed out": ([ROUGE, ball(0), HALF, ball(2), ball(4)], (0, 500, -500)),
     "half said, all swept": ([ROUGE, ball(0), HALF, swept(), ball(2), ball(4)], (0, 500, -500)),
     "half said, 600 handed back": ([ROUGE, ball(0), HALF, paid(0, 600), ball(2), ball(4)], (600, 500, 100)),
     "the whole stake at a zero, half of it taken back in the next coup": (
@@ -321,8 +407,24 @@ ROULETTE: dict[str, tuple[list[Reported], tuple[int, int, int]]] = {
         [ROUGE, ball(0), paid(0, 500), paid(0, 500), ball(2), ball(4)],
         (1000, 0, 1000),
     ),
+    "the half lifted, and money in the same coup": (
+        [ROUGE, ball(0), lifted(500), DISPUTE, settled(500, 5, by="player"), ball(2), ball(4)],
+        (0, 0, 0),
+    ),
     "prison said, the half taken": ([ROUGE, ball(0), PRISON, lifted(500), ball(2), ball(4)], (500, 500, 0)),
     # After two zeros a quarter is S/2^2.
+    "whole, taken back to the half, and more lifted: no half": (
+        [ROUGE, ball(0), paid(0, 1000), taken_back(0, 500), lifted(634), ball(2), ball(4)],
+        (634, 0, 634),
+    ),
+    "half said, the half lifted, and prison said": (
+        [ROUGE, ball(0), HALF, lifted(500), PRISON, ball(1), ball(2)],
+        (500, 500, 0),
+    ),
+    "the half put back, and freed": (
+        [ROUGE, ball(0), lifted(500), taken_back(0, 500), PRISON, ball(1), ball(2)],
+        (1000, 1000, 0),
+    ),
     "a quarter after two zeros": ([ROUGE, ball(0), ball(0), paid(0, 250), ball(2), ball(4)], (250, 250, 0)),
     # 101 / 2 = 50½: rounded up by half a unit.
     "a half rounded up": ([laid("rouge", 101), ball(0), paid(0, 51), ball(2), ball(4)], (51, 50, 0)),
@@ -387,9 +489,18 @@ ROULETTE: dict[str, tuple[list[Reported], tuple[int, int, int]]] = {
         (2000, 2000, 0),
     ),
     # "A stake that was handed back and plays on as well is held twice."
-    "handed back, and plays on as well": (
-        [ROUGE, ball(1), paid(1000, 1000, continues_as="b"), laid("rouge", 1000, "b"), ball(2), ball(4)],
+    "plays on, and is handed back as well": (
+        [ROUGE, ball(1), paid(1000, 0, continues_as="b"), paid(0, 1000), ball(2), ball(4)],
         (3000, 2000, 1000),
+    ),
+    # It plays on "with the stake that was not handed back".
+    "handed back, and the name is the player's next stake": (
+        [ROUGE, ball(1), paid(1000, 1000, continues_as="b"), laid("rouge", 1000, "b"), ball(2), ball(4)],
+        (2000, 2000, 0),
+    ),
+    "only winnings that are due are pressed": (
+        [laid("voisins"), ball(2), taken_back(300, 0), laid("rouge", 1100, "b", left_up_from="a"), ball(4), ball(2)],
+        (700, 1000, -300),
     ),
     # 300 of the winnings are laid on the stake that stays.
     "pressed out of the winnings": (
@@ -436,6 +547,11 @@ CRAPS: dict[str, tuple[list[Reported], tuple[int, int, int]]] = {
     ),
     "12 is no decision for don't win": ([laid("dont_win", 500), dice(6, 6), paid(500, 500), THREE], (1000, 0, 1000)),
     "an open stake swept is no debt yet": ([WIN, POINT_SIX, swept(), THREE], (0, 0, 0)),
+    # After it was handed back whole, it lies where it was swept; and so a second time.
+    "swept and handed back, twice": (
+        [WIN, POINT_SIX, swept(), paid(0, 500), THREE, swept(), paid(0, 500), THREE],
+        (0, 0, 0),
+    ),
     "the throw called void after it was paid": (
         [
             WIN,
@@ -454,6 +570,17 @@ CRAPS: dict[str, tuple[list[Reported], tuple[int, int, int]]] = {
 def test_accounts_of_art_55_8(case: str) -> None:
     reported, balance = CRAPS[case]
     assert balances_of("fr-craps", [], reported)["a"] == balance
+
+
+OF_HAND = [*(("fr-roulette", *each) for each in ROULETTE.items()), *(("fr-craps", *each) for each in CRAPS.items())]
+
+
+@pytest.mark.parametrize(("ruleset", "case", "counted"), OF_HAND)
+def test_settlement_gives_the_debts_counted_by_hand(ruleset: str, case: str, counted: Any) -> None:
+    reported, balance = counted
+    events = stream_of(ruleset, OBSERVES, reported)
+    wager = adjudicated(events)["wagers"]["a"]
+    assert wager.get("debt", 0) == balance[2]
 
 
 def test_what_is_paid_to_a_name_that_no_wager_bears_is_owed_back() -> None:
