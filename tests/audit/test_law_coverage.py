@@ -99,7 +99,7 @@ def test_the_words_of_a_page_are_those_of_the_law() -> None:
 
 
 @pytest.mark.parametrize(
-    ("language", "word"), [("en", "obligation checked in part"), ("fr", "obligation vérifiée en partie")]
+    ("language", "word"), [("en", "obligations checked in part"), ("fr", "obligations vérifiées en partie")]
 )
 def test_a_state_is_a_word_of_the_language(language: str, word: str) -> None:
     with override(language):
