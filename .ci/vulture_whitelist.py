@@ -217,7 +217,17 @@ _.receives_reports, _.receives_alerts
 # Django's admin and URL configuration: what they call, or read, by name; what a template of the queue shows.
 _.get_query_string, _.action_checkbox, _.history_view, _.get_exclude, _.get_app_list, _.empty_value_display
 _.server_error, _.form_refused, _.bad_request, _.permission_denied
-_.more_words, _.occurred_iso, _.is_best, _.is_of_distances, _.is_of_totals, _.of_budget, _.fires, _.is_next
+(
+    _.claim_words,
+    _.more_words,
+    _.occurred_iso,
+    _.is_best,
+    _.is_of_distances,
+    _.is_of_totals,
+    _.of_budget,
+    _.fires,
+    _.is_next,
+)
 # A field of a form, and the lines of a value: what Django calls by name.
 _.empty_label, _.id_for_label, _.format_value
 # pytest.

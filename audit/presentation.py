@@ -30,7 +30,6 @@ from settlement.catalogue.rule import Kind
 from settlement.catalogue.sentences import Writer, amount, amount_in_prose, exponent, format_fact
 from settlement.catalogue.sentences import multiple as multiple_in
 from settlement.catalogue.words import word
-from settlement.differences import PAID
 from settlement.provisions import label_in
 from settlement.rulesets import RULESETS
 
@@ -183,50 +182,6 @@ def signed_money(minor: int, currency: str, write: WriteMoney = money) -> str:
 def units(minor: int, currency: str) -> Decimal:
     """Return an amount in units of its currency, with all their decimals, as files have it: 864.00."""
     return Decimal(minor).scaleb(-exponent(currency))
-
-
-def money_at_stake(finding: Finding, player: str = "", write: WriteMoney = money_in_prose) -> str:
-    """Return who owes whom how much, without a sign: “€864 owed to p0412”; "" if no money is concerned.
-
-    ``player`` is the player concerned as the page names persons, "" for the id; ``write`` is ``money`` in a table.
-    """
-    if finding.difference is None:
-        return ""
-    stake = stake_of(finding, player, write)
-    if not finding.difference:
-        return stake.words
-    if not stake.side:
-        return gettext("%(amount)s, owed by nobody") % {"amount": stake.amount}
-    return f"{stake.amount} {stake.words}"
-
-
-@dataclass(frozen=True, slots=True)
-class Stake:
-    """What a finding is about in money, without a sign: ``side`` is who loses, "player", "bank" or "" for nobody."""
-
-    side: str
-    amount: str
-    words: str
-
-
-def stake_of(finding: Finding, player: str = "", write: WriteMoney = money_in_prose) -> Stake:
-    """Return the money of a finding, its amount apart from the words; the rest as for ``money_at_stake``."""
-    who = player or finding.player
-    if finding.difference is None:
-        return Stake("", "", gettext("no amount"))
-    if not finding.difference:
-        return Stake("", write(0, finding.currency), gettext("put right"))
-    text = write(abs(finding.difference), finding.currency)
-    if not finding.owed:
-        return Stake("", text, gettext("owed by nobody"))
-    is_to_player = finding.owed["by"] == "house"
-    if is_to_player:
-        words = gettext("owed to %(player)s") if who else gettext("owed to an unknown player")
-    elif finding.rule in PAID:
-        words = gettext("overpaid to %(player)s") if who else gettext("overpaid")
-    else:
-        words = gettext("owed by %(player)s") if who else gettext("owed by an unknown player")
-    return Stake("player" if is_to_player else "bank", text, words % {"player": who})
 
 
 def reference(finding: Finding) -> str:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from django.db import connection
 
+from audit.casework.debts import claim_sql
 from audit.models import WhatIf
 
 
@@ -36,18 +37,19 @@ class Compared:
     after: Sum = field(default_factory=Sum)
 
 
-_SUMS = """
+_BY, _AMOUNT = claim_sql("found")
+
+_SUMS = f"""
 with streams as (
   select stream_id from audit_adjudicationrun where what_if_id = %(what_if)s and state = 'complete'),
 found as (
-  select false as is_after, casino_id, rule, currency, owed, difference from audit_finding
+  select false as is_after, casino_id, rule, currency, severity, owed from audit_finding
   where status = 'standing' and run_id is not null and stream_id in (select stream_id from streams)
   union all
-  select true, casino_id, rule, currency, owed, difference from audit_whatiffinding
+  select true, casino_id, rule, currency, severity, owed from audit_whatiffinding
   where what_if_id = %(what_if)s and stream_id in (select stream_id from streams)),
 money as (
-  select is_after, casino_id, rule, currency, case when difference <> 0 then owed->>'by' end as by,
-         (owed->>'amount')::bigint as amount
+  select is_after, casino_id, rule, currency, {_BY} as by, {_AMOUNT} as amount
   from found)
 select rule, currency,
        count(*) filter (where not is_after),

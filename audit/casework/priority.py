@@ -1,7 +1,7 @@
 """The priority of an incident, 1 to 4, and the order of the queue: by deadline in groups, by priority within a group.
 
     severity       critical 3, major 2, minor 1, information 0: the most severe finding of the case
-    × money        one more from the casino's threshold on, one less below a tenth of it, by the largest difference
+    × money        one more from the casino's threshold on, one less below a tenth of it, by what the incident owes
     × repetition   one more where the same croupier has two more findings of the rule within thirty days
 
 What touches chance itself is unfair whatever the sum: it has the highest. The severity of a finding is the law's and
@@ -27,15 +27,15 @@ from django.db.models import (
     OuterRef,
     Q,
     QuerySet,
-    Subquery,
     Value,
     When,
 )
 from django.db.models.expressions import RawSQL
-from django.db.models.functions import Abs, Coalesce, Greatest, Least
+from django.db.models.functions import Coalesce, Greatest, Least
 from django.utils import timezone
 from django.utils.translation import get_language, gettext
 
+from audit.casework.debts import owed_sql
 from audit.models import Case as CaseRow
 from audit.models import Finding
 from audit.models.adjudication import Severity
@@ -127,20 +127,20 @@ URGENCY = (F("due_group").asc(), F("priority").desc(nulls_last=True), "case__dea
 
 
 @cache
-def _money_step() -> Subquery:
-    """Return how the money of the case moves its priority: by the largest difference among its standing findings.
+def _money_step() -> Func:
+    """Return how the money of the case moves its priority: by what the incident owes, of both sides together.
 
     One look into an index: the threshold is that of the finding outside, whose casino and currency are its case's.
     """
-    threshold = OuterRef("casino__priority_threshold") * units_of_currency()
-    step = Case(
-        When(size__gte=threshold, then=Value(1)),
-        When(size__lt=threshold / Value(SHARE_OF_THRESHOLD), then=Value(-1)),
-        default=Value(0),
+    return Func(
+        F("casino__priority_threshold") * units_of_currency(),
+        template=(
+            "(select case when owed >= threshold then 1"
+            f" when owed < threshold / {SHARE_OF_THRESHOLD} then -1 when owed is not null then 0 end"
+            f" from ({owed_sql('%(expressions)s as threshold')}) of_case)"
+        ),
         output_field=IntegerField(),
     )
-    of_case = Finding.objects.standing().filter(case=OuterRef("case"), difference__isnull=False)
-    return Subquery(of_case.annotate(size=Abs("difference"), step=step).order_by("-size").values("step")[:1])
 
 
 @cache

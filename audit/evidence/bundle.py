@@ -180,7 +180,16 @@ def _amounts(finding: Finding, rule: Rule, difference: int | None, language: Lan
         "expected": format_fact(finding.expected, rule.expected_is, language, currency),
         "recorded": format_fact(finding.recorded, rule.recorded_is, language, currency),
         "difference": None if difference is None else amount(abs(difference), currency, language),
+        "owed": _owed(finding, language),
     }
+
+
+def _owed(finding: Finding, language: Language) -> str | None:
+    """Return what is owed at the finding, in words; None where nothing is. Information owes nothing."""
+    if finding.owed is None or finding.severity == "info":
+        return None
+    text = amount(finding.owed.amount, finding.currency, language)
+    return wording.OWED_BY[finding.owed.by].in_language(language).format(text)
 
 
 def _law(labels: Iterable[str | None], rule: Rule) -> tuple[list[dict[str, Any]], dict[str, str] | None]:

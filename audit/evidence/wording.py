@@ -22,6 +22,7 @@ LABELS: Mapping[str, Wording] = {
     "expected": Wording("Expected by the rules", "Attendu selon les règles"),
     "recorded": Wording("Recorded by the table", "Enregistré par la table"),
     "difference": Wording("Difference", "Écart"),
+    "owed": Wording("Owed", "Dû"),
     "remedy": Wording("What to do", "Que faire"),
     "causes": Wording("Consequence of", "Conséquence de"),
     "consequences": Wording("Consequences", "Conséquences"),
@@ -44,6 +45,13 @@ LABELS: Mapping[str, Wording] = {
 }
 
 
+OWED_BY: Mapping[str, Wording] = {
+    "house": Wording("{} by the house to the player", "{} par la banque au joueur"),
+    "player": Wording("{} by the player to the house", "{} par le joueur à la banque"),
+}
+"""What is owed, by who owes it."""
+
+
 def verdict(content: Mapping[str, Any], language: Language) -> bytes:
     """Return the verdict of ``content``, which is that of ``finding.json``, as UTF-8."""
     finding, amounts = content["finding"], content["written"][language]
@@ -61,7 +69,7 @@ def verdict(content: Mapping[str, Any], language: Language) -> bytes:
         f"{content['rule']['title'][language]} ({label(finding['severity'])})",
         "",
         finding["message"][language],
-        *rows(**{name: amounts[name] for name in ("expected", "recorded", "difference")}),
+        *rows(**{name: amounts[name] for name in ("expected", "recorded", "difference")}, owed=amounts["owed"]),
         *rows(remedy=finding["remedy"][language]),
         *rows(**{name: ", ".join(map(named, finding[name])) for name in ("causes", "consequences")}),
         "",

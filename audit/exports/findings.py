@@ -14,6 +14,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.scope import Scope
+from audit.casework.debts import Debt, debt_of, look_up_debts, stake_of_debt, with_money
 from audit.casework.priority import with_priority
 from audit.corrections.superseding import look_up_corrections
 from audit.corrections.wording import look_up_decided
@@ -29,7 +30,6 @@ from audit.presentation import (
     language,
     local,
     money,
-    money_at_stake,
     provision,
     reference,
     superseded_by,
@@ -95,22 +95,55 @@ def _gaming_day(finding: Finding) -> Dated:
 
 
 def _amount(finding: Finding) -> Decimal | None:
-    """Return how much a finding is about, without a sign: who owes it to whom is in words."""
-    return None if finding.difference is None else units(abs(finding.difference), finding.currency)
+    """Return what is owed now, without a sign: who owes it to whom is in words. None where no money is concerned."""
+    debt = _in_file(finding)
+    if debt.claims:
+        return units(debt.larger, debt.claims[0].currency)
+    if debt.is_put_right:
+        return units(0, finding.currency)
+    return None if finding.difference is None else units(abs(finding.difference), finding.currency)  # owed by nobody
+
+
+def _side(finding: Finding, by: str) -> Decimal | None:
+    """Return what ``by`` owes, "house" or "player": an incident of several wagers may have both."""
+    debt = _in_file(finding)
+    amount = debt.to_players if by == "house" else debt.to_bank
+    return units(amount, debt.claims[0].currency) if amount else None
 
 
 def _owed_by(finding: Finding) -> str:
-    return _party(finding, is_bank=finding.owed["by"] == "house") if finding.owed else ""
+    by = _in_file(finding).by
+    return _party(finding, is_bank=by == "house") if by else ""
 
 
 def _owed_to(finding: Finding) -> str:
-    return _party(finding, is_bank=finding.owed["by"] != "house") if finding.owed else ""
+    by = _in_file(finding).by
+    return _party(finding, is_bank=by != "house") if by else ""
 
 
 def _party(finding: Finding, *, is_bank: bool) -> str:
     if is_bank:
         return gettext("the house")
-    return finding.named.get("player", finding.player) or gettext("unknown player")
+    debt = _in_file(finding)
+    codes = {each.player for each in debt.claims if each.by == debt.by}
+    if len(codes) > 1:
+        return gettext("several players")
+    code = codes.pop() if codes else finding.player
+    named = finding.named.get("player", finding.player) if code == finding.player else code
+    return named or gettext("unknown player")
+
+
+def _in_file(finding: Finding) -> Debt:
+    """Return what a row says is owed: the money of its own finding, or of its incident where the file has only that."""
+    debt: Debt | None = getattr(finding, "debt_in_file", None)  # set by ``findings_by_id``
+    return debt_of([finding]) if debt is None else debt
+
+
+def _money(finding: Finding) -> str:
+    player, debt = finding.named.get("player", ""), _in_file(finding)
+    if finding.difference is None and not (debt.claims or debt.is_put_right):
+        return ""
+    return stake_of_debt(finding, debt, player, money).text
 
 
 def _provision(finding: Finding) -> str:
@@ -137,14 +170,14 @@ COLUMNS: Mapping[str, FindingColumn] = MappingProxyType(
         "gaming_day": FindingColumn(_("gaming day"), _gaming_day, "gaming_day"),
         "occurred": FindingColumn(_("occurred"), lambda finding: _at(finding.occurred_at, finding), "occurred_at"),
         "wager": FindingColumn(_("wager"), lambda finding: finding.wager, "wager"),
-        "money": FindingColumn(
-            _("money"), lambda finding: money_at_stake(finding, finding.named.get("player", ""), money), "difference"
-        ),
+        "money": FindingColumn(_("money"), _money, "size"),
         "expected": FindingColumn(_("expected"), lambda finding: _value(finding, "expected")),
         "recorded": FindingColumn(_("recorded"), lambda finding: _value(finding, "recorded")),
         "amount": FindingColumn(_("amount"), _amount),
         "owed_by": FindingColumn(_("owed by"), _owed_by),
         "owed_to": FindingColumn(_("owed to"), _owed_to),
+        "owed_to_players": FindingColumn(_("owed to players"), lambda finding: _side(finding, "house")),
+        "owed_to_bank": FindingColumn(_("owed to the house"), lambda finding: _side(finding, "player")),
         "player": FindingColumn(_("player"), lambda finding: finding.named.get("player", finding.player)),
         "croupier": FindingColumn(_("croupier"), lambda finding: finding.named.get("croupier", finding.croupier)),
         "currency": FindingColumn(_("currency"), lambda finding: finding.currency),
@@ -190,15 +223,20 @@ NOWHERE = Scope()
 def findings_by_id(ids: Sequence[int], scope: Scope, *, names: Scope = NOWHERE) -> Iterator[Finding]:
     """Yield the findings with these ids in this order, read in batches. Ids unknown or out of ``scope`` are skipped.
 
+    A row owes what its finding owes, and the cause of an incident what of the incident no other row owes: so a file
+    has every claim of its incidents once, of a queue as of a list.
+
     At the casinos of ``names``, their facts have players' names beside the ids: they are for reading, not for saving.
     """
-    selected = with_priority(scope.rows(Finding.objects.select_related(*RELATED)))
+    selected = with_money(with_priority(scope.rows(Finding.objects.select_related(*RELATED))))
+    in_file = frozenset(ids)
     for low in range(0, len(ids), BATCH_ROWS):
         batch = ids[low : low + BATCH_ROWS]
         findings = selected.in_bulk(batch)
         add_names(findings.values(), names, for_file=True)
         look_up_corrections(findings.values())
         look_up_decided(findings.values())
+        look_up_debts(findings.values(), in_file)
         yield from (findings[pk] for pk in batch if pk in findings)
 
 

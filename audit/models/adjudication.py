@@ -287,7 +287,7 @@ class Finding(_Found):
                 name="finding_at_table",
                 condition=Q(status="standing", table__isnull=False),
             ),
-            models.Index(  # the money of an incident: audit.casework.priority
+            models.Index(  # the money of an incident: audit.casework.debts
                 F("case"),
                 Abs("difference").desc(),
                 name="finding_by_size",

@@ -15,16 +15,13 @@ from typing import Any, Literal, TypeAlias
 
 from django.db.models import F, Q
 
-from audit.models import Deadline, Finding, NightReport
-from audit.models.cases import State
-from audit.presentation import reference, whole_times
+from audit.models import Deadline, NightReport
+from audit.presentation import whole_times
 from audit.reconciliation import slips
+from audit.reconciliation.incidents import by_incident, is_closed, largest_open
 from audit.reconciliation.ledger_as_of import Evidence
 from audit.reconciliation.night import QUESTION, Night, SessionResult
 from settlement.law_coverage.session import in_session
-
-LARGEST = 4
-"""Open incidents of one rule that a report names: as many as the page of a director has room for."""
 
 Verdict: TypeAlias = Literal["agrees", "differs", "question", "unknown"]
 Kind: TypeAlias = Literal["money", "number", "share", "text"]
@@ -311,8 +308,8 @@ def open_findings(night: Night) -> Iterator[Row]:
     A finding is open until two officers have closed its case, and one for information, which has none, always is.
     """
     counts: Counter[tuple[str, str]] = Counter((finding.severity, finding.rule) for finding in night.findings)
-    closed = Counter((finding.severity, finding.rule) for finding in night.findings if _is_closed(finding))
-    hours = _hours_to_close(night)
+    closed = Counter((finding.severity, finding.rule) for finding in night.findings if is_closed(finding))
+    hours, incidents = _hours_to_close(night), by_incident(night)
     if not counts:
         yield Row(verdict="agrees", expected=0, found=0)
     for kind, number in sorted(counts.items(), key=lambda item: (SEVERITIES.index(item[0][0]), item[0][1])):
@@ -321,7 +318,7 @@ def open_findings(night: Night) -> Iterator[Row]:
         verdict: Verdict = "differs" if severity in ("critical", "major") else "question"
         facts: dict[str, Any] = {"severity": severity, "rule": rule, "hours": hours.get(severity, 0)}
         if still_open:
-            facts["largest"] = _largest(night, kind)
+            facts["largest"] = largest_open(night, incidents, kind)
         note = "finding"
         if closed[kind]:
             facts["closed"] = closed[kind]
@@ -329,41 +326,10 @@ def open_findings(night: Night) -> Iterator[Row]:
         yield Row(verdict=verdict if still_open else "agrees", expected=0, found=still_open, note=note, facts=facts)
 
 
-def _largest(night: Night, kind: tuple[str, str]) -> list[dict[str, Any]]:
-    """Return the open incidents of a severity and rule that most money hangs on, the largest first.
-
-    ``by`` is who owes ("house" or "player"), "" where nobody does. A consequence is not among them: its cause is.
-    """
-    of_kind = (each for each in night.findings if (each.severity, each.rule) == kind and not each.causes)
-    still_open = [each for each in of_kind if not _is_closed(each)]
-    in_order = sorted(still_open, key=_by_size)
-    return [
-        {
-            "table": each.table.code if each.table is not None else "",
-            "player": each.player,
-            "by": (each.owed or {}).get("by", "") if each.difference else "",
-            "amount": abs(each.difference or 0),
-            "reference": reference(each),
-            "second": each.case is not None and each.case.state == State.SECOND,
-        }
-        for each in in_order[:LARGEST]
-    ]
-
-
-def _by_size(finding: Finding) -> tuple[Any, ...]:
-    """Return what puts the largest first, and those of one size in an order that the log alone decides."""
-    return -abs(finding.difference or 0), finding.occurred_at, finding.stream_id, finding.seq, finding.wager
-
-
 def _hours_to_close(night: Night) -> dict[str, int]:
     """Return the hours to close a case within by severity: the casino's own, or else those of the installation."""
     deadlines = Deadline.objects.filter(Q(casino=None) | Q(casino=night.casino))
     return dict(deadlines.order_by(F("casino").asc(nulls_first=True)).values_list("severity", "hours"))
-
-
-def _is_closed(finding: Finding) -> bool:
-    """Whether two officers have closed the case of a finding."""
-    return finding.case is not None and finding.case.state == State.CLOSED
 
 
 def chance(night: Night, before: NightReport | None) -> Iterator[Row]:

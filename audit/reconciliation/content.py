@@ -21,6 +21,7 @@ from decimal import ROUND_CEILING
 from fractions import Fraction
 from typing import Any
 
+from audit.casework.debts import claim_of
 from audit.models import Finding, NightReport
 from audit.reconciliation.checks import SEVERITIES, in_millionths, run_checks
 from audit.reconciliation.findings import croupier_tallies, dealt_of
@@ -170,7 +171,13 @@ def _worst(night: Night) -> dict[str, Any] | None:
 
 
 def _money_at_stake(finding: Finding) -> int:
-    """Return the difference between what was recorded and what was expected, 0 unless both are amounts."""
+    """Return what is owed at a finding now, in minor units, whoever owes it.
+
+    Of one that nobody could owe, as a variance of the count, what was recorded less what was expected.
+    """
+    if finding.difference is not None:
+        claim = claim_of(finding)
+        return claim.amount if claim is not None else 0
     expected, recorded = finding.expected, finding.recorded
     return abs(recorded - expected) if isinstance(expected, int) and isinstance(recorded, int) else 0
 

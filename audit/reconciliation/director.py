@@ -349,7 +349,7 @@ def _incident(row: Row, incident: Row, currency: str) -> Item:
         strong = money_in_prose(incident["amount"], currency)
         if incident["by"] == "house":
             words = _("owed to %(player)s") if player else _("owed to an unknown player")
-        elif facts["rule"] in PAID:
+        elif incident.get("is_overpaid", facts["rule"] in PAID):  # a report of before says it of the rule alone
             words = _("overpaid to %(player)s") if player else _("overpaid")
         else:
             words = _("owed by %(player)s") if player else _("owed by an unknown player")

@@ -19,6 +19,7 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
 from audit.casework import actions
+from audit.casework.debts import claim_sql, stake_of_incident
 from audit.casework.state_machine import TRANSITIONS
 from audit.corrections.waiting import waiting_in
 from audit.desk import parts
@@ -38,7 +39,7 @@ from audit.event_store import read
 from audit.models import Case, CaseAction, Finding, FindingStatus
 from audit.models.adjudication import Severity
 from audit.models.cases import Outcome, State
-from audit.presentation import count, date_time, money, officer_name, stake_of
+from audit.presentation import count, date_time, money, officer_name
 
 MEANINGS: Mapping[str, Promise] = MappingProxyType(
     {
@@ -115,7 +116,7 @@ def _proposal(
     at = date_time(proposed.at, finding.casino) if proposed is not None else ""
     by = ", ".join(filter(None, (officer_name(case.proposed_by), at)))
     yield Note(gettext("why"), "", case.reason, by, is_quoted=True)
-    stake = stake_of(finding, shown["player"])
+    stake = stake_of_incident(finding, shown["player"])
     if stake.amount and stake.side:
         paid = any(line["action"].type == "case.payment_ordered" for line in casework["history"])
         ordered = gettext("A payment order was made.") if paid else gettext("No payment order was made.")
@@ -168,10 +169,11 @@ class Change:
 
 
 _OPEN = ", ".join(f"'{state}'" for state in OPEN)
+_BY, _AMOUNT = claim_sql("f")
 _OF_NIGHT = f"""
 with of_night as (
   select f.case_id = %(case)s as is_own, f.severity = '{Severity.CRITICAL.value}' as is_critical,
-    case when f.heads_case and f.currency = %(currency)s then f.owed ->> 'by' end as "by", abs(f.difference) as amount
+    case when f.currency = %(currency)s then {_BY} end as "by", {_AMOUNT} as amount
   from audit_finding f join audit_case c on c.id = f.case_id
   where f.status = '{FindingStatus.STANDING.value}' and f.casino_id = %(casino)s and f.gaming_day = %(day)s
     and c.state in ({_OPEN}))
@@ -189,7 +191,7 @@ from of_night
 def _then(finding: Finding) -> Iterator[Change]:
     """Yield what of the night is open before and after an approval, which closes the case with its consequences.
 
-    Money is that of the causes of incidents, in the currency of the finding: one query.
+    Money is what is owed now, wherever in an incident its claim stands, in the currency of the finding: one query.
     """
     of_night = {"casino": finding.casino_id, "day": finding.gaming_day, "currency": finding.currency}
     (figures,) = planned(_OF_NIGHT, {**of_night, "case": finding.case_id})

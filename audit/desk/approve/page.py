@@ -18,6 +18,7 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
+from audit.casework.debts import stake_of_incident, with_money
 from audit.desk import parts
 from audit.desk.approve import waiting
 from audit.desk.approve.neighbours import closing_address, correction_address
@@ -25,7 +26,7 @@ from audit.desk.navigation import is_of_several
 from audit.desk.scoped_admin import demands, narrowed, scope_of
 from audit.exports.findings import add_names
 from audit.models import CaseAction, Casino, Finding, RegisterEntry
-from audit.presentation import finding_title, night_of, officer_name, reference, request_title, stake_of, time_left
+from audit.presentation import finding_title, night_of, officer_name, reference, request_title, time_left
 from audit.register.readings import KINDS
 
 SHOWN = 100
@@ -79,7 +80,7 @@ def _closings(request: HttpRequest) -> Iterator[Line]:
     proposals = CaseAction.objects.filter(case=OuterRef("case"), type="case.proposed").order_by("-at", "-pk")
     proposed_at = Subquery(proposals.values("at")[:1], output_field=DateTimeField())
     rows = (
-        narrowed(waiting.closings(request), request)
+        narrowed(with_money(waiting.closings(request)), request)
         .alias(proposed=proposed_at)
         # Of a case from before its actions were kept, nothing says when; not before it was opened.
         .annotate(proposed_at=Coalesce("proposed", F("case__opened_at")))
@@ -163,7 +164,7 @@ def _named(request: HttpRequest, rows: Iterable[Finding]) -> list[Finding]:
 
 
 def _money(finding: Finding) -> SafeString:
-    stake = stake_of(finding, finding.named.get("player", ""))
+    stake = stake_of_incident(finding, finding.named.get("player", ""))
     return parts.who(stake, with_amount=True) if stake.amount else SafeString("")
 
 

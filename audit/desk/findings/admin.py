@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from django.contrib import admin, messages
@@ -50,6 +51,7 @@ from audit.desk.findings.person_filters import (
     MonthFilter,
     OwedFilter,
     PlayerFilter,
+    with_size,
 )
 from audit.desk.findings.queue_page import queue_of
 from audit.desk.findings.queues import OPEN_QUEUES, QUEUES, can_work_cases, tabs
@@ -180,7 +182,7 @@ class FindingAdmin(CaseworkAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Finding]:
         findings: QuerySet[Finding] = super().get_queryset(request)
         is_by_priority = request.GET.get("queue") in OPEN_QUEUES or "o" in request.GET
-        return with_due_group(with_priority(findings)) if is_by_priority else findings
+        return with_size(with_due_group(with_priority(findings)), request) if is_by_priority else findings
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Finding | None:
         """Return the finding of a page with what the page shows of it, None if the officer does not see it."""
@@ -275,7 +277,7 @@ class FindingAdmin(CaseworkAdmin):
             "complaints": about_finding(finding),
             "complain_address": entry_address(finding) if finding.table and can_work_cases(request) else "",
             "neighbours": neighbours_of(request, self, finding),
-            "todo": steps_of(finding, shown["remedy"], shown["croupier"], casework, request),
+            "todo": steps_of(finding, _remedies(shown), shown["croupier"], casework, request),
             "can_work_cases": can_work_cases(request),
             "opts": self.opts,
             "title": shown["verdict"].plain_title,
@@ -340,3 +342,8 @@ class FindingAdmin(CaseworkAdmin):
         else:
             return file_response(bundle.name, "application/zip", bundle.raw)
         return redirect("admin:audit_finding_change", pk)
+
+
+def _remedies(shown: Mapping[str, Any]) -> list[str]:
+    """Return what is to be done about a finding, and about those at which the claim of its incident stands."""
+    return [shown["remedy"], *(each["remedy"] for each in shown["claims"])]

@@ -30,12 +30,13 @@ from django.utils.translation import ngettext
 from audit.access.capabilities import Capability
 from audit.access.scope import officers_with
 from audit.casework import actions, patterns
+from audit.casework.debts import stake_of_incident, with_money
 from audit.casework.escalation import escalations_of
 from audit.casework.priority import ALIKE_DAYS
 from audit.casework.state_machine import TRANSITIONS
 from audit.desk.downloads import file_response
 from audit.desk.findings.neighbours import LISTED
-from audit.desk.findings.payment_order import is_payable, payment_order
+from audit.desk.findings.payment_order import is_payable, order_name, payees, payment_order
 from audit.desk.findings.queues import HEADS, can_work_cases
 from audit.desk.names import sees_names
 from audit.desk.parts import due_ring, state_pie
@@ -45,11 +46,10 @@ from audit.desk.tables.moment import clock_in, instant_at, span_of
 from audit.exports.pdf import PDF
 from audit.models import Case, CaseAction, Finding, Officer
 from audit.models.cases import Outcome, State
-from audit.persons.directory import Directory, players
+from audit.persons.directory import NO_NAMES, Directory, players
 from audit.presentation import (
     countdown,
     finding_title,
-    money_at_stake,
     officer_name,
     passed_to,
     reference,
@@ -226,11 +226,11 @@ class CaseworkAdmin(RecordAdmin[Finding]):
 
     def _payment_order(self, request: HttpRequest, finding: Finding) -> HttpResponse:
         """Return the order as a file: made before the action, so that none is recorded that there is not."""
-        player = finding.player
-        if player and sees_names(request, finding.casino_id):
-            player = Directory.of(finding.casino_id, players([player])).player(player)
-        body = payment_order(finding, officer_of(request), player, timezone.now())
-        return file_response(f"{reference(finding)}.pdf", PDF, body)
+        directory = NO_NAMES
+        if sees_names(request, finding.casino_id):
+            directory = Directory.of(finding.casino_id, players(payees(finding)))
+        body = payment_order(finding, officer_of(request), directory, timezone.now())
+        return file_response(order_name(finding), PDF, body)
 
 
 def _say_refusals(request: HttpRequest, refusals: Counter[str]) -> None:
@@ -332,10 +332,10 @@ def case_context(request: HttpRequest, finding: Finding) -> dict[str, Any] | Non
         "similar": [
             {
                 "finding": other,
-                "words": money_at_stake(other) or finding_title(other.rule),
+                "words": _money_words(other),
                 "reference": reference(other),
             }
-            for other in similar.order_by("-occurred_at")[:SIMILAR_SHOWN]
+            for other in with_money(similar).order_by("-occurred_at")[:SIMILAR_SHOWN]
         ],
         "pattern": _pattern(finding, request),
         "together": _together(known, finding, request),
@@ -436,6 +436,12 @@ def _pattern(finding: Finding, request: HttpRequest) -> dict[str, Any] | None:
     return {"count": count, "address": address} if count else None
 
 
+def _money_words(head: Finding) -> str:
+    """Return what an incident owes, or what happened where nothing is owed."""
+    stake = stake_of_incident(head)
+    return stake.text if stake.amount else finding_title(head.rule)
+
+
 def _together(known: actions.Known, finding: Finding, request: HttpRequest) -> dict[str, Any] | None:
     """Return the pattern that the case is in, with the incidents of its other cases, the first first; None for none."""
     if not known.pattern:
@@ -450,10 +456,10 @@ def _together(known: actions.Known, finding: Finding, request: HttpRequest) -> d
             {
                 "finding": other,
                 "reference": reference(other),
-                "words": money_at_stake(other) or finding_title(other.rule),
+                "words": _money_words(other),
                 "state": state_pie(other.case) if other.case is not None else "",
                 "officer": other.case.assigned_to if other.case is not None else None,
             }
-            for other in others
+            for other in with_money(others)
         ],
     }

@@ -8,13 +8,13 @@ from typing import Any
 
 from django.contrib import admin
 from django.db.models import Q, QuerySet, Value
-from django.db.models.functions import Abs
 from django.http import HttpRequest
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
 from audit.casework.priority import units_of_currency
+from audit.desk.findings.person_filters import owing_in, with_size
 from audit.desk.findings.queues import queues
 from audit.desk.prepared import key_of, prepared
 from audit.desk.scoped_admin import chosen_casino, in_record, is_of_sandbox, officer_of, scope_of
@@ -165,7 +165,8 @@ class DayFilter(admin.SimpleListFilter):
 
 
 class AmountFilter(admin.SimpleListFilter):
-    """By the money concerned, in units of its currency, whoever loses it."""
+    """By the money that is owed now, in units of its currency, whoever loses it: of an incident where a list has one
+    line for it, else of a finding."""
 
     title = _("amount")
     parameter_name = "amount"
@@ -176,12 +177,12 @@ class AmountFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:
         value = self.value() or ""
-        if value == "none":
-            return queryset.filter(difference=None)
-        if value not in map(str, AMOUNTS):
+        if value != "none" and value not in map(str, AMOUNTS):
             return queryset
-        least = Value(int(value)) * units_of_currency()
-        return queryset.alias(size=Abs("difference")).filter(size__gte=least)
+        findings = with_size(queryset, request)
+        if value == "none":
+            return findings.filter(size=None)
+        return findings.filter(size__gte=Value(int(value)) * units_of_currency())
 
 
 class LosesFilter(admin.SimpleListFilter):
@@ -196,11 +197,11 @@ class LosesFilter(admin.SimpleListFilter):
     def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:
         match self.value():
             case "players":
-                return queryset.filter(owed__by="house").exclude(difference=0)
+                return owing_in(queryset, request, "house")
             case "house":
-                return queryset.filter(owed__by="player").exclude(difference=0)
+                return owing_in(queryset, request, "player")
             case "nobody":
-                return queryset.filter(Q(owed__isnull=True) | Q(difference=0))
+                return with_size(queryset, request).filter(Q(size=None) | Q(size=0))
             case _:
                 return queryset
 

@@ -21,11 +21,10 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from django.core.exceptions import EmptyResultSet
-from django.db.models import BigIntegerField, Count, F, QuerySet, Sum, Value
-from django.db.models.fields.json import KT
-from django.db.models.functions import Cast
+from django.db.models import Count, F, QuerySet, Sum, Value
 from django.http import HttpRequest
 
+from audit.casework.debts import owed_by_incident, sums_sql
 from audit.casework.priority import priority_over
 from audit.desk.findings.grouping import Grouping, Key, grouping_of
 from audit.desk.findings.person_filters import OWED
@@ -42,14 +41,12 @@ _Found = dict[str, Any] | None
 FOLDED_SHOWN = 4
 """Incidents that have a line beneath that of their pattern; the queue of patterns has all."""
 
-_AMOUNT = Cast(KT("owed__amount"), BigIntegerField())
-
 # The order is that of ``grouping.WITHIN`` in each group. Only what is repeated is compared, which most is not.
 _FOLDED = f"""
 with open as materialized ({{incidents}}),
 incident as materialized (
   select i.*, row_number() over (order by in_group, priority desc nulls last, deadline, pk desc) as place
-  from (select open.*, {{priority}} as priority from open) i
+  from (select open.*, owes.*, {{priority}} as priority from open, lateral ({sums_sql("open.case_id")}) owes) i
 ),
 ranked as materialized (
   select i.*, 1 as nth, place as head, in_group as group_shown from incident i where not priority_repeated
@@ -63,17 +60,17 @@ select json_build_object(
   'lines', (select count(*) from ranked where nth = 1),
   'findings', (select count(*) from audit_finding
                where status = '{FindingStatus.STANDING.value}' and case_id = any (array(select case_id from incident))),
-  'groups', (select json_agg(json_build_array(group_shown, count, "by", currency, total)) from (
-    select group_shown, count(*), "by", currency, sum(amount) as total
-    from ranked group by group_shown, "by", currency) g),
+  'groups', (select json_agg(json_build_array(group_shown, count, currency, to_players, to_bank)) from (
+    select group_shown, count(*), currency, sum(to_players) as to_players, sum(to_bank) as to_bank
+    from ranked group by group_shown, currency) g),
   'page', (select json_agg(pk order by place) from page),
   'patterns', (select json_agg(json_build_array(pk, count, first, last, members)) from (
     select p.pk, count(*), min(r.player) as first, max(r.player) as last,
       json_agg(r.pk order by r.place) filter (where r.nth <= {1 + FOLDED_SHOWN}) as members
     from page p join ranked r on r.head = p.place where p.priority_repeated group by p.pk) m),
-  'owed', (select json_agg(json_build_array(pk, "by", currency, total)) from (
-    select p.pk, r."by", r.currency, sum(r.amount) as total
-    from page p join ranked r on r.head = p.place where p.priority_repeated group by p.pk, r."by", r.currency) o)
+  'owed', (select json_agg(json_build_array(pk, currency, to_players, to_bank)) from (
+    select p.pk, r.currency, sum(r.to_players) as to_players, sum(r.to_bank) as to_bank
+    from page p join ranked r on r.head = p.place where p.priority_repeated group by p.pk, r.currency) o)
 )::text
 """
 
@@ -89,11 +86,12 @@ class Amounts:
     owed: dict[tuple[str, str], int] = field(default_factory=lambda: defaultdict(int))
     players: tuple[str, str] | None = None
 
-    def add(self, count: int, by: str | None, currency: str, total: int | None) -> None:
-        """Add ``count`` incidents, for which ``by`` owes ``total``."""
+    def add(self, count: int, currency: str, to_players: int | None, to_bank: int | None) -> None:
+        """Add ``count`` incidents, by which so much is owed to players and to the house."""
         self.count += count
-        if by and total:
-            self.owed[by, currency] += total
+        for by, total in (("house", to_players), ("player", to_bank)):
+            if total:
+                self.owed[by, currency] += int(total)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,15 +147,15 @@ def is_folded(request: HttpRequest) -> bool:
 
 
 def summed(everything: QuerySet[Any], grouping: Grouping) -> Summed:
-    """Return what a queue is about in which nothing folds: two queries. An incident counts with what its cause owes."""
+    """Return what a queue is about in which nothing folds: two queries."""
     found = (
         everything.order_by()
-        .values_list(*grouping.fields, "currency", KT("owed__by"))
-        .annotate(count=Count("pk"), total=Sum(_AMOUNT))
+        .values_list(*grouping.fields, "currency")
+        .annotate(count=Count("pk"), to_players=Sum(owed_by_incident("house")), to_bank=Sum(owed_by_incident("player")))
     )
     of_all = Summed()
-    for *key, currency, by, count, total in found:
-        of_all.groups[tuple(key)].add(count, by, currency, total)
+    for *key, currency, count, to_players, to_bank in found:
+        of_all.groups[tuple(key)].add(count, currency, to_players, to_bank)
     of_all.findings = Finding.objects.standing().filter(case__in=everything.order_by().values("case")).count()
     return of_all
 
@@ -172,16 +170,16 @@ def folded(request: HttpRequest, everything: QuerySet[Any], grouping: Grouping, 
     found = kept_of_list(request, "folded", lambda: _fold(everything, grouping, start, length), of_page=(start, length))
     if found is None:
         return of_all
-    for group, count, by, currency, total in found["groups"] or ():
-        of_all.groups[(group,) if grouping.fields else ()].add(count, by, currency, total)
+    for group, count, currency, to_players, to_bank in found["groups"] or ():
+        of_all.groups[(group,) if grouping.fields else ()].add(count, currency, to_players, to_bank)
     of_all.findings, of_all.lines = found["findings"], found["lines"]
     page, patterns = found["page"] or [], found["patterns"] or []
     shown = {*page, *(pk for *_rest, members in patterns for pk in members)}
     rows = {each.pk: each for each in lines(shown)}
     of_all.rows = [rows[pk] for pk in page if pk in rows]
     amounts = {pk: Amounts(count, players=(first, last)) for pk, count, first, last, _members in patterns}
-    for pk, by, currency, total in found["owed"] or ():
-        amounts[pk].add(0, by, currency, total)
+    for pk, currency, to_players, to_bank in found["owed"] or ():
+        amounts[pk].add(0, currency, to_players, to_bank)
     of_all.folded = {
         pk: Folded(amounts[pk], [rows[each] for each in members if each in rows]) for pk, *_rest, members in patterns
     }
@@ -192,12 +190,10 @@ def _fold(everything: QuerySet[Any], grouping: Grouping, start: int, length: int
     """Return what PostgreSQL finds, and in which tables; None where Django sees that there is none."""
     in_group = F(grouping.fields[0]) if grouping.fields else Value(0)
     known = ("pk", "case_id", "casino_id", "rule", "croupier", "player", "currency")
-    found_out = ("by", "amount", "in_group", "deadline", "case_rule", "case_weight")
+    found_out = ("in_group", "deadline", "case_rule", "case_weight")
     compared = ("priority_money", "priority_repeated")
     priority, _none = written(*priority_over("open"))
     incidents = everything.order_by().annotate(
-        by=KT("owed__by"),
-        amount=_AMOUNT,
         in_group=in_group,
         deadline=F("case__deadline"),
         case_rule=F("case__rule"),

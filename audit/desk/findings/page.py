@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import chain
@@ -15,6 +15,8 @@ from msgspec.structs import replace
 
 from audit.adjudication.incidents import incident_of
 from audit.adjudication.results import wager_of
+from audit.casework.debts import claim_of, stake_of_incident
+from audit.casework.stakes import money_at_stake
 from audit.corrections.decisions import decisions_about, needs_officers, state_of
 from audit.corrections.superseding import decisions_behind, look_up_corrections
 from audit.corrections.wording import decided_in_words
@@ -30,7 +32,16 @@ from audit.event_store import merkle, read
 from audit.exports.findings import names_of
 from audit.felt.frames import Frame, Playback, playback_of, range_around
 from audit.models import CORRECTION_RULES, AdjudicationRun, Finding, LedgerQuestion, RunCause
-from audit.persons.directory import NO_NAMES, Directory, mentioned_in, named_facts, players, players_of_facts, staff
+from audit.persons.directory import (
+    NO_NAMES,
+    Directory,
+    PersonId,
+    mentioned_in,
+    named_facts,
+    players,
+    players_of_facts,
+    staff,
+)
 from audit.presentation import (
     correction_name,
     date_time,
@@ -43,7 +54,6 @@ from audit.presentation import (
     reference,
     sentence_end,
     short_name,
-    stake_of,
     superseded_by,
     wager_status,
 )
@@ -90,27 +100,27 @@ def finding_context(finding: Finding, *, with_names: bool = False) -> dict[str, 
     wager = wager_of(finding.stream_id, finding.wager) if finding.wager else None
     playback = _playback(finding)
     events = _events_shown(finding, playback)
-    corrections, directory = corrections_to(finding.stream_id, events.values()), NO_NAMES
+    corrections, directory, others = corrections_to(finding.stream_id, events.values()), NO_NAMES, incident_of(finding)
     if with_names:
         named = [
             *mentioned_in(events.values()),
             *chain.from_iterable(each.persons() for each in corrections.values()),
             *(persons_in(playback) if playback is not None else ()),
-            *players_of_facts(finding.facts),
-            *players([wager.player if wager else None, finding.player]),
-            *staff([finding.croupier]),
+            *_concerned(finding, wager, others),
         ]
         directory = page_directory(finding.casino_id, named, with_names=True)
     lines = _lines(finding, events, corrections, directory)
     in_timeline = {frame.event.seq: line for frame, line in _with_lines(playback, lines)}
     player = short_name(names_of(finding, directory).get("player", ""), finding.player)
-    incident = _incident(finding)
-    stake = stake_of(finding, player)
+    incident = _incident(finding, others)
+    stake = stake_of_incident(finding, player)
+    verdict = verdict_of(finding, stake, others)
     value_with_names = replace(finding.as_value(), facts=named_facts(finding.facts, directory))
     return {
         "finding": finding,
         "rule": rule,
-        "verdict": verdict_of(finding, stake, player),
+        "verdict": verdict,
+        "claims": _claims(verdict.claims, directory),
         "reference": reference(finding),
         "bars": priority_bars(finding) if getattr(finding, "priority", None) else "",
         "people": _people(finding, directory),
@@ -154,6 +164,14 @@ def finding_context(finding: Finding, *, with_names: bool = False) -> dict[str, 
     }
 
 
+def _concerned(finding: Finding, wager: Wager | None, others: Iterable[Finding]) -> Iterator[PersonId]:
+    """Yield who is concerned by a finding, and the players whom the claims of its incident are about."""
+    yield from players_of_facts(finding.facts)
+    owed = (each.player for each in others if claim_of(each) is not None)
+    yield from players([wager.player if wager else None, finding.player, *owed])
+    yield from staff([finding.croupier])
+
+
 def _ledger_process(finding: Finding) -> int | None:
     """Return the id of the process of the ledger that asks by a finding; None if none does."""
     if finding.rule not in QUESTION_RULES:
@@ -161,7 +179,20 @@ def _ledger_process(finding: Finding) -> int | None:
     return LedgerQuestion.objects.filter(finding_id=finding.pk).values_list("process_id", flat=True).first()
 
 
-def _incident(finding: Finding) -> list[dict[str, Any]]:
+def _claims(findings: Iterable[Finding], directory: Directory) -> list[dict[str, Any]]:
+    """Return the findings at which the claim of the incident stands, each with what to do about it."""
+    return [
+        {
+            "finding": each,
+            "reference": reference(each),
+            "title": finding_title(each.rule),
+            "remedy": each.as_value().remedy(language(), names_of(each, directory), amount_in_prose),
+        }
+        for each in findings
+    ]
+
+
+def _incident(finding: Finding, others: Sequence[Finding]) -> list[dict[str, Any]]:
     """Return the other findings of the incident: the cause of this one, and what follows from the same cause."""
     causes = {(cause["rule"], cause["seq"], cause["wager"] or "") for cause in finding.causes}
     return [
@@ -169,8 +200,9 @@ def _incident(finding: Finding) -> list[dict[str, Any]]:
             "finding": other,
             "title": finding_title(other.rule),
             "is_cause": (other.rule, other.seq, other.wager) in causes,
+            "money": money_at_stake(other),
         }
-        for other in incident_of(finding)[:INCIDENT_SHOWN]
+        for other in others[:INCIDENT_SHOWN]
     ]
 
 

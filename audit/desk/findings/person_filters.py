@@ -8,15 +8,16 @@ from datetime import date
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import BigIntegerField, Q, QuerySet
-from django.db.models.fields.json import KT
-from django.db.models.functions import Cast
+from django.db.models import F, Q, QuerySet
+from django.db.models.expressions import Combinable
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
+from audit.casework.debts import AMOUNT, SIDES, incidents_owing, owed_at_finding, owed_by_incident, owing
+from audit.desk.findings.queues import QUEUES
 from audit.desk.findings.search import MAX_PERSONS, MAX_TERM
 from audit.desk.scoped_admin import scope_of
 from audit.models import Finding, Person, PersonKind
@@ -115,14 +116,36 @@ class OwedFilter(_LedTo):
         return str(OWED.get(value, value))
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:
-        by = {"player": "house", "bank": "player"}.get(self.value() or "")
-        return queryset.filter(owed__by=by).exclude(difference=0) if by else queryset
+        by = SIDES.get(self.value() or "")
+        return owing_in(queryset, request, by).alias(owed_now=_owed(request, by)) if by else queryset
 
 
 OWED = {"player": _("Owed to players, the largest sum first"), "bank": _("Paid too much, the largest sum first")}
 """What the list says that is narrowed to money owed to one side."""
 
-LARGEST_FIRST = (Cast(KT("owed__amount"), BigIntegerField()).desc(nulls_last=True), "-pk")
+LARGEST_FIRST = (F("owed_now").desc(nulls_last=True), "-pk")
+"""The order of a list that ``OwedFilter`` narrows."""
+
+
+def is_of_incidents(request: HttpRequest) -> bool:
+    """Return whether a list has one line for an incident, which then has the money of all its findings."""
+    return request.GET.get("queue") in QUEUES
+
+
+def with_size(findings: QuerySet[Any], request: HttpRequest) -> QuerySet[Any]:
+    """Return the findings of a list with ``size``, what is owed now by each line of it: null where no money is."""
+    size = owed_by_incident() if is_of_incidents(request) else owed_at_finding()
+    described: QuerySet[Any] = findings.annotate(size=size)
+    return described
+
+
+def owing_in(findings: QuerySet[Any], request: HttpRequest, by: str) -> QuerySet[Any]:
+    """Return the findings of a list by whose lines ``by``, "house" or "player", owes money."""
+    return incidents_owing(findings, by) if is_of_incidents(request) else owing(findings, by)
+
+
+def _owed(request: HttpRequest, by: str) -> Combinable:
+    return owed_by_incident(by) if is_of_incidents(request) else AMOUNT
 
 
 def first_of(month: str) -> date | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import groupby
 
 from django.db.models import Count, OuterRef, Subquery
@@ -20,8 +20,10 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 
+from audit.casework.debts import claim_sql, debt_of_incident, stake_of_incident
 from audit.casework.escalation import escalations_of
 from audit.casework.priority import UNFAIR, alike_of
+from audit.casework.stakes import Stake, stake_of
 from audit.desk import parts
 from audit.desk.addresses import page_of
 from audit.desk.findings.folding import Amounts, Summed
@@ -33,7 +35,6 @@ from audit.desk.prepared import planned
 from audit.models import Finding, FindingStatus
 from audit.models.cases import State
 from audit.presentation import (
-    Stake,
     count,
     date_time,
     finding_title,
@@ -43,7 +44,6 @@ from audit.presentation import (
     passed_to,
     reference,
     short_name,
-    stake_of,
     time_left,
 )
 from settlement.catalogue import RULES
@@ -67,10 +67,11 @@ CONSEQUENCES_SHOWN = 4
 """Consequences of an incident that have a line in the queue; the page of the incident has all."""
 
 _CONSEQUENCES = f"""
-select case_id, of_case, id, rule, difference, currency from (
-  select case_id, id, rule, difference, currency, occurred_at, count(*) over (partition by case_id) as of_case,
+select case_id, of_case, id, rule, claimed, currency from (
+  select case_id, id, rule, {claim_sql("f")[1]} as claimed, currency, occurred_at,
+    count(*) over (partition by case_id) as of_case,
     row_number() over (partition by case_id order by occurred_at, id) as nth
-  from audit_finding
+  from audit_finding f
   where status = '{FindingStatus.STANDING.value}' and case_id = any (%s::bigint[]) and not id = any (%s::bigint[])
 ) others where nth <= %s order by occurred_at, id
 """
@@ -234,9 +235,11 @@ class Row:
 
     @property
     def without_money(self) -> str:
-        """Return what an incident without an amount is about; "" for a question of a night, and what was put right."""
-        if self.finding.difference == 0:
+        """Return what a line without an amount is about; "" for a question of a night, and what was put right."""
+        if self.stake.is_made_good:
             return ""
+        if debt_of_incident(self.finding).claims:
+            return gettext("owed at another finding")
         rule = self.finding.rule
         if rule in INCOMPLETE:
             return gettext("record incomplete")
@@ -339,9 +342,8 @@ def _lines(rows: Sequence[Finding], folded: Mapping[int, FoldedPattern], *, fold
     alike = _alike([each for each in rows if each.pk not in patterns])
     lines = []
     for finding in rows:
-        pattern, stake = patterns.get(finding.pk), stake_of(finding, _player(finding), money)
-        if finding.difference == 0:
-            stake = replace(stake, amount="")  # put right: words, for of nothing there is no amount
+        pattern = patterns.get(finding.pk)
+        stake = (stake_of_incident if folds else stake_of)(finding, _player(finding), money)
         below = Folded()
         if pattern is not None:
             below = Folded(pattern.members[1:], pattern.amounts.count - 1)
@@ -402,8 +404,8 @@ def _consequences(rows: Sequence[Finding]) -> Mapping[int, Consequences]:
     cases, shown = [each.case_id for each in rows], [each.pk for each in rows]
     counts: dict[int, int] = {}
     followed: dict[int, list[Consequence]] = defaultdict(list)
-    for case, of_case, pk, rule, difference, currency in planned(_CONSEQUENCES, [cases, shown, CONSEQUENCES_SHOWN]):
+    for case, of_case, pk, rule, claimed, currency in planned(_CONSEQUENCES, [cases, shown, CONSEQUENCES_SHOWN]):
         counts[case] = of_case
-        amount = "" if difference is None else money(abs(difference), currency)
+        amount = "" if claimed is None else money(claimed, currency)
         followed[case].append(Consequence(pk, finding_title(rule), amount))
     return {case: Consequences(first, counts[case]) for case, first in followed.items()}

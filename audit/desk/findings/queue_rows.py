@@ -9,6 +9,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
 from django.utils.translation import gettext
 
+from audit.casework.debts import stake_of_incident
 from audit.desk.addresses import page_of
 from audit.desk.findings.queue_page import Consequences, Row
 from audit.desk.parts import on_two_lines
@@ -97,6 +98,6 @@ def _like(row: Row) -> str:
 
 def _item(finding: Finding) -> str:
     """Return one incident of a pattern: its reference, when it happened, and its money."""
-    amount = "" if finding.difference is None else money(abs(finding.difference), finding.currency)
+    amount = stake_of_incident(finding, write=money).amount
     about = " · ".join(escape(each) for each in (date_time(finding.occurred_at, finding.casino), amount) if each)
     return f'<li><a href="{page_of("finding", finding.pk)}">{escape(reference(finding))}</a> {about}</li>'

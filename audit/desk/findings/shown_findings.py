@@ -13,6 +13,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import HttpRequest
 
+from audit.casework.debts import with_money
 from audit.casework.priority import by_urgency, with_due_group, with_priority
 from audit.casework.recurrence import came_back
 from audit.desk.findings.queues import HEADS, OPEN
@@ -25,15 +26,15 @@ OF_A_PAGE = ("stream", *OF_A_LINE, "case__proposed_by", "case__approved_by")
 """What a line, and the page of one finding, show of other rows, read with it."""
 
 BRIEF = (
-    "casino", "rule", "player", "croupier", "currency", "difference", "owed", "number", "year", "opened_at", "stood_at",
-    "case", "case__deadline", "case__opened_at",
+    "casino", "rule", "severity", "player", "croupier", "currency", "difference", "owed", "put_right_by", "number",
+    "year", "opened_at", "stood_at", "status", "heads_case", "case", "case__deadline", "case__opened_at",
 )  # fmt: skip
 """What a dot of a drawing shows, whose priority and table are not shown."""
 
 
 def lines(ids: Iterable[int]) -> list[Finding]:
-    """Return the findings with these ids, in this order, with their priority, ``due_group`` and ``has_come_back``:
-    one query, none without ids. An id that is not there any more is left out."""
+    """Return the findings with these ids, in this order, with their priority, ``due_group``, ``has_come_back`` and the
+    money of their incidents: one query, none without ids. An id that is not there any more is left out."""
     wanted = list(ids)
     found = rows_by_id("lines", lambda now: _described(OF_A_LINE, now), wanted)
     return [found[pk] for pk in wanted if pk in found]
@@ -42,7 +43,7 @@ def lines(ids: Iterable[int]) -> list[Finding]:
 def in_brief(ids: Iterable[int]) -> list[Finding]:
     """Return the findings with these ids, in this order, with their cases, and of both ``BRIEF`` alone: one query."""
     wanted = list(ids)
-    found = rows_by_id("in brief", lambda _now: Finding.objects.select_related("case").only(*BRIEF).order_by(), wanted)
+    found = rows_by_id("in brief", lambda _now: _in_brief(), wanted)
     return [found[pk] for pk in wanted if pk in found]
 
 
@@ -66,6 +67,10 @@ def _waiting(request: HttpRequest, now: datetime) -> QuerySet[Any]:
     return by_urgency(waiting, now).values_list("pk")
 
 
+def _in_brief() -> QuerySet[Any]:
+    return with_money(Finding.objects.select_related("case").only(*BRIEF)).order_by()
+
+
 def _described(related: Sequence[str], now: datetime) -> QuerySet[Any]:
     findings: QuerySet[Any] = Finding.objects.select_related(*related).annotate(has_come_back=came_back())
-    return with_due_group(with_priority(findings), now).order_by()
+    return with_money(with_due_group(with_priority(findings), now)).order_by()

@@ -13,6 +13,7 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
+from audit.casework.debts import debt_of_incident
 from audit.desk.findings.payment_order import is_payable
 from audit.models import Finding, VideoRequest
 from audit.models.cases import State
@@ -31,14 +32,21 @@ class Step:
 
 
 def steps_of(
-    finding: Finding, remedy: str, croupier: str, casework: Mapping[str, Any] | None, request: HttpRequest
+    finding: Finding,
+    remedies: Sequence[str],
+    croupier: str,
+    casework: Mapping[str, Any] | None,
+    request: HttpRequest,
 ) -> Sequence[Step]:
     """Return the steps of a finding.
 
-    ``remedy`` is the catalogue's, ``croupier`` whoever is to be heard as the page names them, "" for nobody, and
-    ``casework`` that of its case, None without one.
+    ``remedies`` are the catalogue’s, of the finding and of those at which the claim of its incident stands;
+    ``croupier`` is whoever is to be heard as the page names them, "" for nobody, and ``casework`` that of its case,
+    None without one.
     """
-    steps = [_remedy(finding, remedy, casework, request)]
+    *others, last = dict.fromkeys(remedies)
+    steps = [Step(each, is_done=finding.put_right_by is not None) for each in others]
+    steps.append(_remedy(finding, last, casework, request))
     if casework is not None:
         steps += _video(finding, casework, request)
         if croupier:
@@ -49,7 +57,7 @@ def steps_of(
 
 def _remedy(finding: Finding, remedy: str, casework: Mapping[str, Any] | None, request: HttpRequest) -> Step:
     """Return what puts the finding right, with the order to the cage where the house owes money."""
-    is_done = finding.put_right_by is not None
+    is_done = finding.put_right_by is not None and not debt_of_incident(finding).claims
     if casework is None or not is_payable(finding):
         return Step(remedy, is_done=is_done)
     orders = [line["action"] for line in casework["history"] if line["action"].type == "case.payment_ordered"]

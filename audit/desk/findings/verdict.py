@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
+from audit.casework.debts import claim_of
+from audit.casework.stakes import Stake
 from audit.models import Finding
-from audit.presentation import Stake, finding_title, money_in_prose, value
+from audit.presentation import finding_title, value
 from settlement.account_findings import OF_WINNINGS
 from settlement.catalogue import RULES
 from settlement.catalogue.sentences import amount_in_prose
-from settlement.differences import PAID
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,7 @@ class Verdict:
     """``title`` says who owes whom how much, else what happened; ``rule_title`` is "" where it already says that.
 
     ``terms`` are what was due and paid, and what remains; or what was expected and recorded. Empty: neither is known.
+    ``claims`` are the other findings of the incident at which its claim stands, where it does not stand at this one.
     """
 
     title: SafeString
@@ -38,27 +41,37 @@ class Verdict:
     rule_title: str
     terms: tuple[Term, ...]
     is_difference: bool  # the last term is what the first two differ by
+    claims: Sequence[Finding] = ()
+
+    @property
+    def claim_words(self) -> str:
+        """Return what stands before the references of ``claims``."""
+        return ngettext("The claim of this incident is at", "The claims of this incident are at", len(self.claims))
 
 
-def verdict_of(finding: Finding, stake: Stake, player: str) -> Verdict:
-    """Return the verdict of ``finding``. ``player`` is the player concerned as the title names persons, or ""."""
+def verdict_of(finding: Finding, stake: Stake, incident: Iterable[Finding] = ()) -> Verdict:
+    """Return the verdict of ``finding``. ``incident`` are the other findings of its incident.
+
+    ``stake`` is the money of the incident where the finding is its cause, else that of the finding.
+    """
     happened = finding_title(finding.rule)
-    sentence = _owes(finding, stake) if stake.side else ""
+    claims = [each for each in incident if claim_of(each) is not None] if not finding.owed else []
+    sentence = _owes(stake) if stake.side else ""
     if not sentence:
-        return Verdict(SafeString(escape(happened)), happened, "", *_terms(finding, stake))
-    amount = money_in_prose(abs(finding.difference or 0), finding.currency)
-    marked = format_html('<em class="{}">{}</em>', stake.side, amount)
+        return Verdict(SafeString(escape(happened)), happened, "", *_terms(finding, stake), claims)
+    marked = format_html('<em class="{}">{}</em>', stake.side, stake.amount)
     nobody = gettext("an unknown player")
-    who = player or (capfirst(nobody) if sentence.startswith("%(player)s") else nobody)
+    who = stake.who or nobody
+    who = capfirst(who) if sentence.startswith("%(player)s") and stake.who in ("", gettext("several players")) else who
     title = mark_safe(escape(sentence) % {"player": escape(who), "amount": marked})  # both are escaped
-    return Verdict(title, sentence % {"player": who, "amount": amount}, happened, *_terms(finding, stake))
+    return Verdict(title, sentence % {"player": who, "amount": stake.amount}, happened, *_terms(finding, stake), claims)
 
 
-def _owes(finding: Finding, stake: Stake) -> str:
+def _owes(stake: Stake) -> str:
     """Return who owes whom as a sentence with places for the player and the amount."""
     if stake.side == "player":
         return gettext("The house owes %(player)s %(amount)s")
-    if finding.rule in PAID:
+    if stake.is_overpaid:
         return gettext("%(player)s was overpaid %(amount)s")
     return gettext("%(player)s owes the house %(amount)s")
 
@@ -74,19 +87,28 @@ def _terms(finding: Finding, stake: Stake) -> tuple[tuple[Term, ...], bool]:
         terms = [Term(due, expected or ""), Term(paid, recorded or "")]
         terms = [term for term in terms if term.figure]
         if len(terms) == 2 and stake.amount:
-            return (*terms, Term(_remains(finding, stake), stake.amount, stake.side)), True
+            return (*terms, Term(_remains(stake), stake.amount, stake.side)), _is_difference(finding)
+        if not terms and stake.side:
+            terms.append(Term(_remains(stake), stake.amount, stake.side))
         return tuple(terms), False
     pairs = ((gettext("Expected by the rules"), expected), (gettext("Recorded by the table"), recorded))
     terms = [Term(label, figure) for label, figure in pairs if figure]
     if stake.amount and stake.side:
-        terms.append(Term(_remains(finding, stake), stake.amount, stake.side))
+        terms.append(Term(_remains(stake), stake.amount, stake.side))
     return tuple(terms), False
 
 
-def _remains(finding: Finding, stake: Stake) -> str:
+def _is_difference(finding: Finding) -> bool:
+    """Return whether what is owed now is what the two amounts of a finding differ by: not once a part is paid."""
+    expected, recorded = finding.expected, finding.recorded
+    remains = finding.owed["amount"] if finding.owed else abs(finding.difference or 0)
+    return isinstance(expected, int) and isinstance(recorded, int) and abs(recorded - expected) == remains
+
+
+def _remains(stake: Stake) -> str:
     """Return what the money of a finding is, without naming anybody."""
     if stake.side == "player":
         return gettext("Owed to the player")
     if stake.side == "bank":
-        return gettext("Overpaid to the player") if finding.rule in PAID else gettext("Owed by the player")
+        return gettext("Overpaid to the player") if stake.is_overpaid else gettext("Owed by the player")
     return stake.words[:1].upper() + stake.words[1:]

@@ -11,7 +11,7 @@ from django.utils import timezone
 from audit import monitoring
 from audit.access.capabilities import Capability
 from audit.corrections.waiting import waiting
-from audit.desk.findings.queues import HEADS, OPEN, can_work_cases
+from audit.desk.findings.queues import OPEN, can_work_cases
 from audit.desk.overview import feed, nights, waits
 from audit.desk.prepared import counted, key_of, prepared
 from audit.desk.scoped_admin import casinos_in_record, in_record, narrowed, scope_of
@@ -42,11 +42,11 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
     if not casinos:
         return None
     standing = in_record(Finding.objects.standing(), request)
-    open_incidents = standing.filter(HEADS, case__state__in=OPEN)
+    of_open_incidents = standing.filter(case__state__in=OPEN)
     by_id = {casino.pk: casino for casino in casinos}
     following, lines = waits.incidents(request, of_several=len(casinos) > 1)
     owed = prepared(
-        "owed by open incidents", key_of(request), lambda _now: waits.sums_of(open_incidents), kept_for=request
+        "owed by open incidents", key_of(request), lambda _now: waits.sums_of(of_open_incidents), kept_for=request
     )
     last = nights.last_nights(
         request, in_record(NightReport.objects.select_related("casino"), request), standing, names

@@ -11,15 +11,16 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
-from django.db.models import BigIntegerField, Count, Min, QuerySet, Sum
+from django.db.models import Count, Min, QuerySet, Sum
 from django.db.models.fields.json import KT
-from django.db.models.functions import Cast
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from audit.access.capabilities import Capability
+from audit.casework.debts import AMOUNT, IS_CLAIM, debt_of_incident, stake_of_incident
+from audit.casework.stakes import Stake
 from audit.charts.scatter import Dot, Span, draw_scatter
 from audit.desk import parts
 from audit.desk.findings.shown_findings import in_brief, lines, most_urgent
@@ -27,7 +28,6 @@ from audit.desk.scoped_admin import scope_of
 from audit.exports.findings import add_names
 from audit.models import Casino, Finding
 from audit.presentation import (
-    Stake,
     TimeLeft,
     WriteMoney,
     date_time,
@@ -36,7 +36,6 @@ from audit.presentation import (
     money_in_prose,
     reference,
     short_name,
-    stake_of,
     time_left,
     units,
 )
@@ -78,6 +77,12 @@ class Incident:
     """Where the page is about several."""
 
     @property
+    def owed(self) -> Decimal:
+        """What the side owes that owes more, in units of its currency."""
+        debt = debt_of_incident(self.finding)
+        return units(debt.larger, self.finding.currency)
+
+    @property
     def about(self) -> str:
         table = self.finding.table.code if self.finding.table else ""
         return "\N{NO-BREAK SPACE}· ".join(filter(None, (table, self.casino, self.croupier, self.stake.words)))
@@ -99,11 +104,16 @@ class Incident:
         return parts.due_ring(self.left)
 
 
-def sums_of(open_incidents: QuerySet[Finding]) -> QuerySet[Any]:
-    """Return the query of what is owed by the causes of the open incidents, for ``losses``."""
-    owed = open_incidents.filter(owed__isnull=False).exclude(difference=0).order_by()
-    sums = owed.values("casino", "currency", by=KT("owed__by")).annotate(
-        total=Sum(Cast(KT("owed__amount"), BigIntegerField())), count=Count("pk"), oldest=Min("occurred_at")
+def sums_of(of_open_incidents: QuerySet[Finding]) -> QuerySet[Any]:
+    """Return the query of what is owed by incidents, for ``losses``. ``of_open_incidents`` are all their findings.
+
+    A claim stands at one finding of its incident, so what is added up are claims.
+    """
+    sums = (
+        of_open_incidents.filter(IS_CLAIM)
+        .order_by()
+        .values("casino", "currency", by=KT("owed__by"))
+        .annotate(total=Sum(AMOUNT), count=Count("case", distinct=True), oldest=Min("occurred_at"))
     )
     return sums.values_list("currency", "by", "casino", "total", "count", "oldest")
 
@@ -113,7 +123,7 @@ def losses(
     casinos: Mapping[int, Casino] = MappingProxyType({}),
     write: WriteMoney = money,
 ) -> list[Loss]:
-    """Return what is owed by the causes of the open incidents, by side and currency. ``sums`` is of ``sums_of``.
+    """Return what is owed by the open incidents, by side and currency. ``sums`` is of ``sums_of``.
 
     ``casinos`` are those that the page is about, by their ids; without them the oldest is on no casino's clock. As
     figures they are to the cent; a sentence has another ``write``.
@@ -164,7 +174,7 @@ def incident_of(finding: Finding, *, of_several: bool = False) -> Incident:
         finding,
         finding_title(finding.rule),
         reference(finding),
-        stake_of(finding, _name(finding, "player")),
+        stake_of_incident(finding, _name(finding, "player")),
         time_left(case.deadline, since=case.opened_at),
         _name(finding, "croupier"),
         str(finding.casino) if of_several else "",
@@ -199,10 +209,9 @@ def chart(lines: Sequence[Incident]) -> SafeString:
 def _dot(line: Incident, now: datetime) -> Dot:
     case = line.finding.case
     assert case is not None
-    has_money = bool(line.stake.amount and line.finding.difference)
-    amount = float(abs(units(line.finding.difference or 0, line.finding.currency))) if has_money else None
-    kind = line.stake.side if has_money and line.stake.side else "none"
-    text = money_in_prose(abs(line.finding.difference or 0), line.finding.currency) if has_money else ""
+    amount = float(line.owed) if line.owed else None
+    kind = line.stake.side if line.owed else "none"
+    text = line.stake.amount if line.owed else ""
     label = _name(line.finding, "player") or line.title
     return Dot(_share(case.deadline - now), amount, kind, text, label)
 
@@ -218,8 +227,7 @@ def _share(left: timedelta) -> float:
 
 
 def _ticks(lines: Iterable[Incident], currency: str) -> list[tuple[float, str]]:
-    amounts = [abs(units(line.finding.difference or 0, line.finding.currency)) for line in lines]
-    highest = max([*amounts, Decimal(100)])
+    highest = max([*(line.owed for line in lines), Decimal(100)])
     ticks: list[tuple[float, str]] = []
     amount = 1
     while amount <= highest:

@@ -24,6 +24,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
+from audit.casework.debts import stake_of_incident, with_money
 from audit.casework.priority import with_priority
 from audit.desk import parts
 from audit.desk.icons import icon
@@ -43,7 +44,6 @@ from audit.presentation import (
     provision,
     reference,
     referred_to,
-    stake_of,
     time_left,
 )
 from audit.presentation import day as written_day
@@ -155,7 +155,8 @@ def _findings(
             found = found.filter(stream__gaming_day=query.day)
         if not (tables or named):
             return
-    shown = with_priority(found.select_related("case", "casino", "table", "stream").order_by("-occurred_at", "-pk"))
+    shown = found.select_related("case", "casino", "table", "stream").order_by("-occurred_at", "-pk")
+    shown = with_money(with_priority(shown))
     rows = list(shown[:SHOWN])
     named_at: dict[int, list[str]] = defaultdict(list)
     for each in rows:
@@ -174,7 +175,7 @@ def _current(referred: QuerySet[Finding]) -> QuerySet[Finding]:
 
 
 def _finding(query: Query, finding: Finding, names: Directory, *, names_casino: bool) -> Result:
-    stake = stake_of(finding, names.player(finding.player) if finding.player else "")
+    stake = stake_of_incident(finding, names.player(finding.player) if finding.player else "")
     facts = [
         reference(finding),
         str(finding.casino) if names_casino else "",
@@ -183,7 +184,6 @@ def _finding(query: Query, finding: Finding, names: Directory, *, names_casino: 
         gettext("superseded") if finding.superseded_at is not None else "",
     ]
     title = finding_title(finding.rule)
-    words = f"{stake.amount} {stake.words}" if finding.difference else stake.words
     case = finding.case
     due = ""
     if case is not None and case.state != State.CLOSED and finding.superseded_at is None:
@@ -192,7 +192,7 @@ def _finding(query: Query, finding: Finding, names: Directory, *, names_casino: 
         reverse("admin:audit_finding_change", args=(finding.pk,)),
         parts.priority_bars(finding),
         _marked(title, query),
-        _marked(" · ".join(each for each in (words, *facts) if each), query),
+        _marked(" · ".join(each for each in (stake.text, *facts) if each), query),
         due,
     )
 

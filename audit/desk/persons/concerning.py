@@ -1,6 +1,7 @@
 """The findings that concern one person in a month, as the pages of persons show them: one query, then another for rows.
 
-A sum counts the cause of an incident once; what follows from it owes nothing of its own, and has no row of its own.
+A sum adds up claims, each of which stands at one finding of its incident; what follows from a cause has no row of its
+own.
 What is only for information, as an entry that was corrected within the coup, has no case: it is counted, and listed by
 the list of findings alone.
 """
@@ -19,7 +20,9 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from audit.access.capabilities import Capability
+from audit.casework.debts import SIDES, stake_of_incident, with_money
 from audit.casework.priority import with_priority
+from audit.casework.stakes import Stake
 from audit.charts.heat import tint
 from audit.charts.share import draw_share
 from audit.desk import parts
@@ -32,9 +35,16 @@ from audit.desk.scoped_admin import scope_of
 from audit.exports.findings import add_names
 from audit.ledger import listing
 from audit.models import Casino, Finding, LedgerProcess, NightReport
+from audit.models.adjudication import Severity
 from audit.models.cases import State
 from audit.persons.directory import Directory
-from audit.presentation import Stake, WriteMoney, finding_title, local, money, reference, stake_of
+from audit.presentation import (
+    WriteMoney,
+    finding_title,
+    local,
+    money,
+    reference,
+)
 from audit.reconciliation.month import month_after
 
 ROWS = 25
@@ -51,15 +61,13 @@ QUESTIONS = 6
 
 NOON = 12
 
-SIDES = ("player", "bank")
-
 Sums = dict[tuple[str, str], int]
 """Minor units by who loses, "player" or "bank", and currency."""
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one query says of a finding."""
+    """What one query says of a finding. ``side`` and ``amount`` are of its claim: who loses, "" where none stands."""
 
     pk: int
     rule: str
@@ -73,6 +81,11 @@ class Found:
     is_open: bool
     case_id: int | None = None
     croupier: str = ""
+
+    @property
+    def incident(self) -> tuple[str, int]:
+        """What is the same for the findings of one incident."""
+        return ("finding", self.pk) if self.case_id is None else ("case", self.case_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,21 +161,21 @@ class Concerning:
         """What is owed by the findings, by who loses it and in which currency."""
         sums: Counter[tuple[str, str]] = Counter()
         for each in self.found:
-            if each.side and each.is_head:
+            if each.side:
                 sums[each.side, each.currency] += each.amount
         return dict(sums)
 
     def count_of(self, side: str) -> int:
         """Return how many incidents one side has lost by."""
-        return sum(each.is_head and each.side == side for each in self.found)
+        return len({each.incident for each in self.found if each.side == side})
 
     def amount_of(self, side: str) -> str:
         """Return what one side has lost, "" for nothing."""
         return in_words({key: total for key, total in self.sums.items() if key[0] == side})
 
     def open_of(self, side: str) -> list[Found]:
-        """Return the open incidents by which one side has lost money."""
-        return [each for each in self.found if each.is_head and each.is_open and each.side == side]
+        """Return the findings of open incidents at which something is owed to one side."""
+        return [each for each in self.found if each.is_open and each.side == side]
 
     def since(self, side: str) -> datetime | None:
         """Return since when something that one side has lost is open; None where nothing is."""
@@ -205,7 +218,7 @@ class Concerning:
         by_rule: dict[str, Counter[tuple[str, str]]] = {}
         numbers: Counter[str] = Counter()
         for each in self.found:
-            if each.side and each.is_head and each.amount:
+            if each.side:
                 by_rule.setdefault(each.rule, Counter())[each.side, each.currency] += each.amount
                 numbers[each.rule] += 1
         most = max((sum(sums.values()) for sums in by_rule.values()), default=1)
@@ -265,11 +278,12 @@ class Concerning:
 
     def marks(self) -> dict[date, list[str]]:
         """Return for each gaming day who lost by its incidents, as classes of marks."""
+        sides = {each.incident: each.side for each in reversed(self.found) if each.side}
         marks: dict[date, list[str]] = {}
         for each in self.found:
             if each.is_head:
-                marks.setdefault(each.gaming_day, []).append(each.side or "none")
-        return {day: sorted(sides, key=lambda side: (*SIDES, "none").index(side)) for day, sides in marks.items()}
+                marks.setdefault(each.gaming_day, []).append(sides.get(each.incident, "none"))
+        return {day: sorted(sides, key=[*SIDES, "none"].index) for day, sides in marks.items()}
 
     def rows(self, request: HttpRequest) -> list[Row]:
         """Return the newest incidents with their priority and, where the officer sees them, names."""
@@ -277,7 +291,8 @@ class Concerning:
         if not newest:
             return []
         of_case = Counter(each.case_id for each in self.of_cases)
-        chosen = with_priority(Finding.objects.filter(pk__in=newest)).select_related("casino", "table", "case")
+        chosen = with_money(with_priority(Finding.objects.filter(pk__in=newest)))
+        chosen = chosen.select_related("casino", "table", "case")
         findings = list(chosen.order_by("-occurred_at", "-pk"))
         add_names(findings, scope_of(request, Capability.SEE_NAMES))
         return [
@@ -285,7 +300,7 @@ class Concerning:
                 each,
                 finding_title(each.rule),
                 reference(each),
-                stake_of(each, each.named.get("player", ""), money),
+                stake_of_incident(each, each.named.get("player", ""), money),
                 of_case[each.case_id] - 1,
             )
             for each in findings
@@ -298,7 +313,7 @@ def concerning(casino: Casino, role: str, code: str, first: date) -> Concerning:
         casino=casino, gaming_day__gte=first, gaming_day__lt=month_after(first), **{role: code}
     )
     fields = (
-        *("pk", "rule", "seq", "wager", "table__code", "occurred_at", "gaming_day", "difference", "owed", "currency"),
+        *("pk", "rule", "seq", "wager", "table__code", "occurred_at", "gaming_day", "severity", "owed", "currency"),
         *("case_id", "case__seq", "case__rule", "case__wager", "case__state", "croupier"),
     )
     found = [_found(row) for row in rows.order_by("-occurred_at", "-pk").values(*fields)]
@@ -307,8 +322,8 @@ def concerning(casino: Casino, role: str, code: str, first: date) -> Concerning:
 
 def _found(row: Mapping[str, Any]) -> Found:
     own, of_case = (tuple(row[f"{prefix}{name}"] for name in ("seq", "rule", "wager")) for prefix in ("", "case__"))
-    by = (row["owed"] or {}).get("by")
-    side = ("player" if by == "house" else "bank") if by and row["difference"] else ""
+    owed = (row["owed"] if row["severity"] != Severity.INFO else None) or {}
+    side = next((side for side, by in SIDES.items() if by == owed.get("by")), "")
     return Found(
         row["pk"],
         row["rule"],
@@ -316,7 +331,7 @@ def _found(row: Mapping[str, Any]) -> Found:
         row["occurred_at"],
         row["gaming_day"],
         side,
-        abs(row["difference"] or 0),
+        owed.get("amount", 0),
         row["currency"],
         own == of_case,
         row["case__state"] in OPEN and row["case__state"] != State.CLOSED,

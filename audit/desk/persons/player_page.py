@@ -77,7 +77,8 @@ def player_context(request: HttpRequest, casino: Casino, code: str, first: date)
         **facts_of(found),
         **questions_of(request, casino, about),
     }
-    errors = Counter(each.croupier for each in found.found if each.is_head and each.side)
+    claims = {each.incident: each.croupier for each in found.found if each.side}
+    errors = Counter(claims.values())
     for each in context["dealers"]:
         each["errors"] = errors[each["code"]]
     return {**context, **_play(casino, code, first, found.marks())} if sees_money else context
@@ -91,7 +92,7 @@ def _to_pay(found: Concerning) -> dict[str, str] | None:
         sums[each.side, each.currency] += each.amount
     if not owed:
         return None
-    one = fixed("audit_finding_change", owed[0].pk) if len(owed) == 1 else ""
+    one = fixed("audit_finding_change", owed[0].pk) if len({each.incident for each in owed}) == 1 else ""
     return {"amount": in_words(sums, money_in_prose), "address": one or found.address(queue="open", owed="player")}
 
 

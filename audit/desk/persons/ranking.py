@@ -13,13 +13,12 @@ from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
 from types import MappingProxyType
 
-from django.db.models import BigIntegerField, Count, F, QuerySet, Sum, Value
-from django.db.models.fields.json import KT
-from django.db.models.functions import Abs, Coalesce
+from django.db.models import Count, F, QuerySet, Sum
 from django.http import HttpRequest
 
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
+from audit.casework.debts import AMOUNT, owing
 from audit.desk.findings.queues import HEADS
 from audit.desk.persons.tallies import Key
 from audit.desk.scoped_admin import OfChosenCasino, scope_of
@@ -80,17 +79,16 @@ def sums_of(order: str, scope: Scope, codes: Collection[str] | None = None) -> M
 
 
 def _sums(role: str, family: Family, order: str, scope: Scope, codes: Collection[str] | None) -> dict[Key, Decimal]:
-    theirs = scope.rows(Finding.objects.standing()).filter(HEADS).exclude(**{role: ""}).order_by()
+    theirs = scope.rows(Finding.objects.standing()).exclude(**{role: ""}).order_by()
     if codes is not None:
         theirs = theirs.filter(**{f"{role}__in": codes})
     by = ORDERS[order]
     if by is None:
-        counted = theirs.values_list("casino", role).annotate(number=Count("pk"))
+        counted = theirs.filter(HEADS).values_list("casino", role).annotate(number=Count("pk"))
         return {(casino, family, code): Decimal(number) for casino, code, number in counted}
-    owed = theirs.alias(by=KT("owed__by")).filter(by=by).exclude(difference=0)
-    lost = Coalesce(Sum(Abs("difference")), Value(0), output_field=BigIntegerField())
+    owed = owing(theirs, by).values_list("casino", role, "currency").annotate(owed=Sum(AMOUNT))
     sums: defaultdict[Key, Decimal] = defaultdict(Decimal)
-    for casino, code, currency, minor in owed.values_list("casino", role, "currency").annotate(lost=lost):
+    for casino, code, currency, minor in owed:
         sums[casino, family, code] += units(minor, currency)
     return dict(sums)
 

@@ -1,7 +1,7 @@
 """What the list of persons says of each: incidents, money and nights, of all findings that stand.
 
-Two queries for a page, one for its players and one for its staff, however many persons and findings there are. A sum
-counts the cause of an incident once, as the pages of persons do.
+Two queries for a page, one for its players and one for its staff, however many persons and findings there are. An
+incident counts once, by its cause, and money by its claims, as on the pages of persons.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from django.contrib.postgres.aggregates import ArrayAgg
-from django.db.models import Count, Q, Sum
+from django.db.models import Count, Q, Sum, Value
 from django.db.models.fields.json import KT
-from django.db.models.functions import Abs
 
 from audit.access.scope import Scope
+from audit.casework.debts import AMOUNT, IS_CLAIM
 from audit.desk.findings.queues import HEADS, OPEN
 from audit.desk.persons.concerning import in_words
 from audit.models import Finding, Person, PersonKind
@@ -61,16 +61,18 @@ def _tallies(role: str, family: Family, persons: Sequence[Person]) -> dict[Key, 
         return {}
     tallies = {key_of(each): Tally() for each in persons}
     theirs = Finding.objects.standing().filter(
-        HEADS, casino__in={each.casino_id for each in persons}, **{f"{role}__in": {each.code for each in persons}}
+        HEADS | IS_CLAIM,
+        casino__in={each.casino_id for each in persons},
+        **{f"{role}__in": {each.code for each in persons}},
     )
     rows = (
         theirs.order_by()
         .values("casino", role, "currency", by=KT("owed__by"))
         .annotate(
-            incidents=Count("pk"),
-            open=Count("pk", filter=Q(case__state__in=OPEN)),
-            days=ArrayAgg("gaming_day", distinct=True),
-            lost=Sum(Abs("difference")),
+            incidents=Count("pk", filter=HEADS),
+            open=Count("pk", filter=HEADS & Q(case__state__in=OPEN)),
+            days=ArrayAgg("gaming_day", distinct=True, filter=HEADS, default=Value([])),
+            owed=Sum(AMOUNT, filter=IS_CLAIM),
         )
     )
     for row in rows:
@@ -81,5 +83,5 @@ def _tallies(role: str, family: Family, persons: Sequence[Person]) -> dict[Key, 
         tally.open += row["open"]
         tally.days.update(row["days"])
         if row["by"]:
-            tally.sums["player" if row["by"] == "house" else "bank", row["currency"]] += row["lost"] or 0
+            tally.sums["player" if row["by"] == "house" else "bank", row["currency"]] += row["owed"] or 0
     return tallies

@@ -18,6 +18,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from audit.access.capabilities import Capability
+from audit.casework.stakes import stake_of
 from audit.charts.months import MonthColumn, draw_months
 from audit.charts.share import draw_share
 from audit.desk import parts
@@ -40,7 +41,6 @@ from audit.presentation import (
     month_of,
     provision,
     reference,
-    stake_of,
 )
 from audit.register.currency import currency_of
 from audit.register.readings import KINDS, written

@@ -12,6 +12,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from audit.casework.stakes import stake_of
 from audit.desk import parts
 from audit.desk.complaints.about import complaints_in
 from audit.desk.tables.coups import CoupLine, coup_lines
@@ -31,7 +32,6 @@ from audit.presentation import (
     money_in_prose,
     reference,
     short_name,
-    stake_of,
     zone,
 )
 from settlement import RULESETS

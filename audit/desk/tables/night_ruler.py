@@ -11,12 +11,19 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from audit.casework.stakes import stake_of
 from audit.charts.ruler import Band, Bar, Tick, draw_ruler
 from audit.desk.tables.course import Course
 from audit.desk.tables.moment import Span
 from audit.models import Finding, LoggedStream
 from audit.persons.directory import Directory
-from audit.presentation import finding_title, initials, local, short_name, stake_of, zone
+from audit.presentation import (
+    finding_title,
+    initials,
+    local,
+    short_name,
+    zone,
+)
 
 STEPS_MIN = (1, 2, 5, 10, 15, 30, 60)
 """The lengths of time that coups are counted in: the first that makes no more than ``BARS`` of a session."""

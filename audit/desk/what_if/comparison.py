@@ -15,12 +15,22 @@ from django.utils.translation import gettext_lazy
 
 from audit.adjudication.what_if import Change
 from audit.adjudication.what_if_sums import Compared, Sum
+from audit.casework.stakes import Stake
 from audit.charts.dumbbell import draw_dumbbell
 from audit.desk import parts
 from audit.desk.sessions import session_name
 from audit.models import LoggedStream, WhatIf
 from audit.models.adjudication import Severity
-from audit.presentation import Stake, count, date_time, day, finding_title, language, money, money_in_prose, value
+from audit.presentation import (
+    count,
+    date_time,
+    day,
+    finding_title,
+    language,
+    money,
+    money_in_prose,
+    value,
+)
 from audit.register.readings import UNLAWFUL, as_read
 from settlement.catalogue import RULES
 from settlement.catalogue.words import word

@@ -37,7 +37,10 @@ def found(
     hours: int = A_WEEK,
     **of: Any,
 ) -> Finding:
-    """Store one more standing finding, with ``euros`` of difference, due in ``hours``."""
+    """Store one more standing finding, with ``euros`` of difference that are owed, due in ``hours``.
+
+    Below zero the house owes them, above it a player does, unless ``owed`` says otherwise.
+    """
     finding = Finding.objects.get(pk=desk.findings[0].pk)
     finding.pk, finding.case, finding.status, finding.superseded_at = None, None, "standing", None
     finding.year, finding.number = None, None
@@ -46,6 +49,9 @@ def found(
     finding.croupier, finding.currency = "", "EUR"
     for name, value in of.items():
         setattr(finding, name, value)
+    if "owed" not in of:
+        by, amount = ("player" if (finding.difference or 0) > 0 else "house"), abs(finding.difference or 0)
+        finding.owed = {"by": by, "to": None, "amount": amount} if amount else None
     finding.save(force_insert=True)
     finding.refresh_from_db()
     Case.objects.filter(findings=finding).update(deadline=timezone.now() + timedelta(hours=hours))
@@ -78,7 +84,7 @@ def test_severity_and_money_make_the_priority(desk: Desk, severity: str, euros: 
 
 
 @pytest.mark.parametrize(
-    ("euros", "croupier", "expected"), [(None, "", 1), (9.99, "", 1), (500, "", 1), (500, "c-9", 2)]
+    ("euros", "croupier", "expected"), [(None, "", 1), (9.99, "", 1), (500, "", 1), (500, "c-9", 1)]
 )
 def test_a_question_to_the_house_is_for_information_and_has_the_priority_of_its_case(
     desk: Desk, euros: float | None, croupier: str, expected: int

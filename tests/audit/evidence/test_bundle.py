@@ -198,3 +198,11 @@ def _with_evidence(finding: Any, evidence: tuple[int, ...]) -> Any:
 def test_the_bundle_contains_the_verifier_that_checks_it() -> None:
     assert FILES["verify.py"] == (ROOT / "audit" / "evidence" / "verify.py").read_bytes()
     assert list(checks(FILES, str(SIGNER.verifier)))
+
+
+def test_the_verdict_says_what_is_owed_now_and_by_whom() -> None:
+    owed = CONTENT["finding"]["owed"]
+    assert owed["by"] == "player"
+    for language, words in (("en", "by the player to the house"), ("fr", "par le joueur à la banque")):
+        assert CONTENT["written"][language]["owed"].endswith(words)
+        assert CONTENT["written"][language]["owed"] in FILES[f"verdict.{language}.txt"].decode()

@@ -116,7 +116,7 @@ def test_the_same_night_has_the_digest_that_it_always_had(db: None) -> None:
 def test_a_report_has_the_finding_of_a_recount_that_no_worker_had_come_to(db: None) -> None:
     contents = [report.parsed_content() for report in eventful_night(Casino.objects.create(code="anew", name="Anew"))]
     found = [next(line for line in content["lines"] if line["code"] == "findings")["rows"] for content in contents]
-    largest = {"table": "", "player": "", "by": "", "amount": 0, "second": False}
+    largest = {"table": "", "player": "", "by": "", "amount": 0, "is_overpaid": False, "second": False}
     recounted = {"rule": "entry-corrected", "severity": "info", "hours": 720, "largest": [largest]}
     for row in (row for rows in found for row in rows):
         for each in row["facts"].get("largest", ()):

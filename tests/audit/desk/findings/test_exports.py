@@ -14,13 +14,17 @@ from typing import Any
 import pytest
 from django.utils import timezone, translation
 
+from audit.casework.stakes import money_at_stake
 from audit.desk.findings import admin as findings_admin
 from audit.event_store import audit_trail
 from audit.exports.findings import COLUMNS, PRINTED
 from audit.exports.lists import _pdf_data
 from audit.exports.sheets import Column, Sheet
 from audit.models import Finding, Person, PersonKind, Role
-from audit.presentation import date_time, money, money_at_stake
+from audit.presentation import (
+    date_time,
+    money,
+)
 from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.tables import Tenant
 from tests.roles import without_triggers

@@ -10,10 +10,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from django.utils.translation import override
 
+from audit.casework.stakes import stake_of
 from audit.desk.findings.page import stake_shown
 from audit.desk.findings.verdict import verdict_of
 from audit.models import Finding, Role
-from audit.presentation import reference, stake_of
+from audit.presentation import reference
 from settlement.state import Wager
 from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.casework.test_priority import found
@@ -48,10 +49,10 @@ def test_the_title_says_who_owes_whom_how_much_else_what_happened(
 ) -> None:
     finding = Finding(rule=rule, severity="major", seq=2, evidence=[1], currency="EUR", player="p1")
     finding.difference, finding.owed = difference, owed
-    assert verdict_of(finding, stake_of(finding, "p1"), "p1").plain_title == title
+    assert verdict_of(finding, stake_of(finding, "p1")).plain_title == title
     if french is not None:
         with override("fr"):
-            assert verdict_of(finding, stake_of(finding, "p1"), "p1").plain_title == french
+            assert verdict_of(finding, stake_of(finding, "p1")).plain_title == french
 
 
 @pytest.mark.parametrize(
@@ -72,22 +73,22 @@ def test_a_title_begins_with_a_capital_where_the_player_is_unknown(
 ) -> None:
     finding = Finding(rule=rule, severity="major", seq=2, evidence=[1], currency="EUR")
     finding.difference, finding.owed = difference, owed
-    assert verdict_of(finding, stake_of(finding, ""), "").plain_title == title
+    assert verdict_of(finding, stake_of(finding, "")).plain_title == title
     with override("fr"):
-        assert verdict_of(finding, stake_of(finding, ""), "").plain_title == french
+        assert verdict_of(finding, stake_of(finding, "")).plain_title == french
 
 
 def test_a_title_escapes_the_name_of_a_player() -> None:
     finding = Finding(rule="payout-missing", severity="major", seq=2, evidence=[1], currency="EUR", player="p1")
     finding.difference, finding.owed = -86_400, DUE_TO
-    title = verdict_of(finding, stake_of(finding, "<b>100 %s"), "<b>100 %s").title
+    title = verdict_of(finding, stake_of(finding, "<b>100 %s")).title
     assert title == 'The house owes &lt;b&gt;100 %s <em class="player">€864</em>'
 
 
 def test_what_was_due_and_paid_leads_to_what_remains() -> None:
     finding = Finding(rule="payout-missing", severity="major", seq=2, evidence=[1], currency="EUR", player="p1")
     finding.difference, finding.owed, finding.expected, finding.recorded = -86_400, DUE_TO, 86_400, 0
-    verdict = verdict_of(finding, stake_of(finding, "p1"), "p1")
+    verdict = verdict_of(finding, stake_of(finding, "p1"))
     assert [(term.label, term.figure, term.side) for term in verdict.terms] == [
         ("Due", "€864", ""),
         ("Paid", "€0", ""),

@@ -264,10 +264,9 @@ def test_a_queue_is_grouped_by_night_by_croupier_or_not_at_all(desk: Desk) -> No
 
 
 def test_incidents_are_narrowed_by_amount_by_who_loses_by_game_and_by_article(desk: Desk) -> None:
-    to_player, to_bank = {"by": "house", "to": "p1", "amount": 1}, {"by": "player", "to": None, "amount": 1}
-    large = found(desk, "minor", euros=-864, owed=to_player, provision="art. 55-8 A 1°").pk
-    small = found(desk, "minor", euros=12, owed=to_bank, provision="art. 55-80").pk
-    yen = found(desk, "minor", euros=5, owed=to_bank, currency="JPY", ruleset="fr-roulette").pk  # ¥500
+    large = found(desk, "minor", euros=-864, provision="art. 55-8 A 1°").pk
+    small = found(desk, "minor", euros=12, provision="art. 55-80").pk
+    yen = found(desk, "minor", euros=5, currency="JPY", ruleset="fr-roulette").pk  # ¥500
     none = found(desk, "minor", rule="payout-missing").pk
     assert shown(desk, amount="10") == {large, small, yen}
     assert shown(desk, amount="100") == {large, yen}

@@ -156,7 +156,7 @@ def test_an_error_about_money_is_counted_by_who_owes_where_its_rule_does_not_say
 
 
 def test_every_rule_about_a_payment_is_in_a_column_of_its_own() -> None:
-    for_information = {"payout-put-right"}
+    for_information = {"payout-put-right", "payout-parts-mixed"}
     assert all(kind_of(rule, "player") != OTHER for rule in PAID - for_information)
 
 
