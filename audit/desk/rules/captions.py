@@ -29,6 +29,7 @@ SAVED: Mapping[str, Promise] = MappingProxyType(
     {
         "ball.launched": gettext_lazy("The ball was launched"),
         "ball.settled": gettext_lazy("With a result in between"),
+        "chip.fell_in_wheel": gettext_lazy("A chip had fallen into the wheel"),
         "colour.assigned": gettext_lazy("The colour had been assigned"),
         "dice.offered": gettext_lazy("The dice had been offered"),
         "dice.selected": gettext_lazy("The dice had been chosen"),
@@ -64,6 +65,7 @@ WITHOUT: Mapping[str, Promise] = MappingProxyType(
         "dice.offered": gettext_lazy("The dice had not been offered"),
         "dice.set_introduced": gettext_lazy("Without new dice"),
         "dice.thrown": gettext_lazy("Without that throw"),
+        "dispute.settled": gettext_lazy("Without that settlement"),
         "goodwill.paid": gettext_lazy("Only what was owed was paid"),
         "last_coup.announced": gettext_lazy("The last coup had not been announced"),
         "no_more_bets": gettext_lazy("“Rien ne va plus” had not been called"),
@@ -71,10 +73,12 @@ WITHOUT: Mapping[str, Promise] = MappingProxyType(
         "payout.made": gettext_lazy("Without that payout"),
         "payout.recovered": gettext_lazy("Nothing was taken back"),
         "player.seated": gettext_lazy("The player had not sat down"),
+        "result.announced": gettext_lazy("The result had not been announced"),
         "staff.assigned": gettext_lazy("Nobody had come on duty"),
         "staff.relieved": gettext_lazy("Nobody had been relieved"),
         "throw.voided": gettext_lazy("The throw was not voided"),
         "wager.placed": gettext_lazy("Without that stake"),
+        "wager.withdrawn": gettext_lazy("The stake had not been taken back"),
         "wheel.spun": gettext_lazy("The wheel had not been spun"),
     }
 )
@@ -109,6 +113,7 @@ INSTEAD: Mapping[tuple[str, str], Promise] = MappingProxyType(
         ("payout.made", "winnings"): gettext_lazy("Another sum was paid"),
         ("payout.recovered", "stake"): gettext_lazy("Another sum was taken back"),
         ("result.announced", "chances"): gettext_lazy("Every chance was announced"),
+        ("result.announced", "pocket"): gettext_lazy("Another number was announced"),
         ("player.seated", "player"): gettext_lazy("Another player sat down"),
         ("player.seated", "seat"): gettext_lazy("The player sat at another seat"),
         ("session.opened", "game"): gettext_lazy("The game that its rules belong to"),
@@ -163,6 +168,7 @@ INSTEAD_OF_IT: Mapping[str, Promise] = MappingProxyType(
         "dispute.settled": gettext_lazy("Paid to settle the dispute"),
         "entry.corrected": gettext_lazy("The result was corrected"),
         "payout.made": gettext_lazy("It was a payout"),
+        "payout.recovered": gettext_lazy("It was taken back from the player"),
         "player.seated": gettext_lazy("The player sat down without a colour"),
         "spin.voided": gettext_lazy("The spin was declared void"),
         "throw.voided": gettext_lazy("The throw was void"),
@@ -174,6 +180,8 @@ LEFT_OUT: Mapping[tuple[str, str], Promise] = MappingProxyType(
     {
         ("colour.assigned", "marker_from"): gettext_lazy("Where the marker came from is not reported"),
         ("dice.set_introduced", "cause"): gettext_lazy("No cause was given"),
+        ("dispute.settled", "amount"): gettext_lazy("No amount was paid"),
+        ("dispute.settled", "approved_by"): gettext_lazy("Nobody approved it"),
         ("wager.placed", "number"): gettext_lazy("A stake without a number"),
         ("wager.placed", "player"): gettext_lazy("The player of the stake is not reported"),
         ("wager.placed", "numbers"): gettext_lazy("A stake without numbers"),
