@@ -228,7 +228,11 @@ _.server_error, _.form_refused, _.bad_request, _.permission_denied
     _.fires,
     _.is_next,
 )
+# Of a result of the palette: its template.
+_.aside
 # A field of a form, and the lines of a value: what Django calls by name.
 _.empty_label, _.id_for_label, _.format_value
 # pytest.
 _.pytest_collection_modifyitems
+# The second encoding: chosen by the status of a wager.
+_.deal_half, _.deal_imprisoned, _.deal_lost, _.deal_released, _.deal_void, _.deal_withdrawn, _.deal_won

@@ -148,6 +148,8 @@ def _take_again(table: Table, wager: Wager, change: StakeChange) -> None:
         )
     elif wager.status == "open":
         take_back(table, wager, change.seq, min(change.requested or wager.standing, wager.standing))
+        if wager.is_swept and not wager.standing:
+            account_of(table, wager).withdrawn = 0  # what was swept since lay there
 
 
 def _placed_late(table: Table, wager: Wager, change: StakeChange) -> None:

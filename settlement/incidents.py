@@ -122,10 +122,15 @@ def note_at_once(table: Table, found: Finding) -> None:
         table.found_at_once.append(found)
 
 
-def caused_anew(table: Table) -> list[Finding]:
-    """Return the findings raised at once whose first is a payout that has been judged since, as they read now."""
+def caused_anew(table: Table, amended: Iterable[Finding]) -> list[Finding]:
+    """Return the findings raised at once whose first is a payout that has been judged since, as they read now.
+
+    ``amended`` are those that the coup has changed, among which they may be.
+    """
     anew = []
-    for found in table.found_at_once:
+    as_amended = {each.order: each for each in amended}
+    for raised in table.found_at_once:
+        found = as_amended.get(raised.order, raised)
         since = found.facts.get(LASTING[JUDGED_LATER])
         _since, first = table.first_of[_lasting(JUDGED_LATER, since)]
         others = [cause for cause in found.causes if cause.rule not in (JUDGED_LATER, "valid-throw-voided")]

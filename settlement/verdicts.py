@@ -83,7 +83,7 @@ def _under_way(table: Table) -> tuple[list[Finding], list[Finding], dict[str, in
     for wager_id, account in table.strangers.items():
         if account.moves:
             amended += _amended(account, _judge_stranger(table, wager_id, account))
-    amended += caused_anew(table)
+    amended += caused_anew(table, amended)
     found_now = table.findings[before:]
     del table.findings[before:]
     table.first_of, table.found_at_once = first_of, at_once
@@ -109,7 +109,7 @@ def _end_unusual_coup(table: Table, seq: int) -> dict[str, LeftUpSums]:
     for wager_id, account in list(table.strangers.items()):
         if account.moves:
             _end_stranger(table, wager_id, account)
-    table.amended += caused_anew(table)
+    table.amended += caused_anew(table, table.amended)
     for unusual in (table.moved, table.left_up, table.taken):
         unusual.clear()
     return left_up
