@@ -74,7 +74,7 @@ WHEEL = (
         recorded_is="text",
         title=Wording("Wheel not turned", "Cylindre non actionné"),
         message=Wording(
-            "The ball settled on {recorded}, and the wheel had not been turned since the result before.",
+            "The ball settled on {recorded} although nobody had turned the wheel since the previous result.",
             "La bille s’est arrêtée sur le {recorded} sans que le cylindre ait été actionné depuis le résultat "
             "précédent.",
         ),
@@ -94,8 +94,8 @@ WHEEL = (
         recorded_is="text",
         title=Wording("Ball not launched", "Bille non lancée"),
         message=Wording(
-            "The result {recorded} was recorded, and the ball had not been launched since the result before or the "
-            "void spin.",
+            "The result {recorded} was recorded although nobody had launched the ball since the previous result or "
+            "the void spin.",
             "Le résultat {recorded} a été enregistré sans que la bille ait été lancée depuis le résultat précédent ou "
             "le coup annulé.",
         ),
@@ -371,9 +371,9 @@ PAYMENTS = (
         expected_is="colour",
         title=Wording("Not paid in the player’s colour", "Non payé dans la couleur du joueur"),
         message=Wording(
-            "Wager {the_wager}, laid in colour chips, was paid in none; the player’s colour is {expected}.",
-            "La mise {the_wager}, faite en jetons de couleur, n’a pas été payée en jetons de couleur ; celle du joueur "
-            "est « {expected} ».",
+            "Wager {the_wager}, laid in colour chips, was not paid in colour chips; the player’s colour is {expected}.",
+            "La mise {the_wager}, faite en jetons de couleur, n’a pas été payée en jetons de couleur ; la couleur du "
+            "joueur est « {expected} ».",
         ),
         explanation=Wording(
             "Payments are made in the colour chips of the winner. A stake in other chips or plaques is not judged.",

@@ -54,9 +54,9 @@ COUPS = (
             "{right_seq} l’a régularisé à temps.",
         ),
         explanation=Wording(
-            "The verdict on an act falls when its coup or its throw ends, by what then stands. A croupier who notices "
+            "An act is judged at the end of its coup or throw, by what then stands. A croupier who notices "
             "a slip and puts it right before that has done his work. Listed so that a habit can be seen.",
-            "Un acte se juge à la fin de son coup ou de son lancer, sur ce qui demeure alors. Le croupier qui remarque "
+            "Un acte se juge à la fin de son coup ou de son lancer, d’après l’état final. Le croupier qui remarque "
             "une erreur et la régularise avant ce moment fait son métier. Signalé pour qu’une habitude se voie.",
         ),
     ),
@@ -152,8 +152,8 @@ COUPS = (
         facts={"approved_by": "text"},
         title=Wording("Approved by a party", "Approuvé par une partie"),
         message=Wording(
-            "{approved_by} approved the payment of event {seq} and is a party to it.",
-            "{approved_by} a approuvé le versement de l’événement {seq} alors qu’il y est partie.",
+            "{approved_by} approved the payment (event {seq}) although a party to it.",
+            "{approved_by} a approuvé le versement (événement {seq}) tout en y étant partie.",
         ),
         explanation=Wording(
             "The player, the person who records a payment and those who pay at the table do not approve it. What such "
