@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from settlement.finding import Finding
 from settlement.law_coverage.session import SessionSentence, in_session
@@ -47,7 +48,7 @@ def outcomes_of(
     """
     other = provisions[""]
     label_of = provisions.get
-    return {
+    outcomes = {
         wager.id: WagerOutcome(
             wager.bet,
             wager.stake,
@@ -58,11 +59,14 @@ def outcomes_of(
             wager.stake_paid,
             wager.decided_by,
             label_of(wager.bet) or other,
-            debts.get(wager.id, 0 if wager.account is None else wager.account.debt),
+            0 if wager.account is None else wager.account.debt,
             wager.player,
         )
         for wager in wagers
     }
+    for wager_id in debts.keys() & outcomes.keys():
+        outcomes[wager_id] = replace(outcomes[wager_id], debt=debts[wager_id])
+    return outcomes
 
 
 class Adjudication(Struct, frozen=True, kw_only=True):

@@ -127,7 +127,9 @@ def caused_anew(table: Table, amended: Iterable[Finding]) -> list[Finding]:
 
     ``amended`` are those that the coup has changed, among which they may be.
     """
-    anew = []
+    anew: list[Finding] = []
+    if not table.found_at_once:
+        return anew
     as_amended = {each.order: each for each in amended}
     for raised in table.found_at_once:
         found = as_amended.get(raised.order, raised)

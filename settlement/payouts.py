@@ -18,6 +18,7 @@ from typing import Any
 from msgspec import UNSET
 from msgspec.structs import replace
 
+from settlement import acts
 from settlement.accounts import handed_back, handed_since
 from settlement.events import PayoutMade, PayoutRecovered, StakesCollected, WagerPlaced
 from settlement.events.stakes import WagerPlacedData
@@ -245,6 +246,8 @@ def find_unsettled(
 
 def collect(table: Table, event: StakesCollected) -> None:
     """Sweep the stakes that the croupier collects as lost. One that had not lost may still be put right."""
+    if table.acts:
+        acts.note_sweep(table, event)
     seq = event.seq
     collections, swept, wheel = table.open_session().collections, table.swept, table.wheel
     wager_of = table.wagers.get

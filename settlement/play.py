@@ -44,7 +44,7 @@ def stakes(kinds: Mapping[str, Kind], *, is_closed_list: bool = True) -> dict[ty
     return {
         WagerPlaced: wagers.place_on(kinds, is_closed_list=is_closed_list),
         WagerWithdrawn: withdraw,
-        StakesCollected: sweep,
+        StakesCollected: payouts.collect,
         PayoutMade: payouts.pay_on(kinds),
         PayoutRecovered: payouts.recover,
         GoodwillPaid: claims.pay_goodwill,
@@ -57,13 +57,6 @@ def stakes(kinds: Mapping[str, Kind], *, is_closed_list: bool = True) -> dict[ty
         PlayerSeated: take_seat,
         PlayerLeft: leave_seat,
     }
-
-
-def sweep(table: Table, event: StakesCollected) -> None:
-    """Sweep what the croupier collects as lost."""
-    if table.acts:
-        acts.note_sweep(table, event)
-    payouts.collect(table, event)
 
 
 def _settle_dispute(table: Table, event: DisputeSettled) -> None:

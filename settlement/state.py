@@ -313,6 +313,7 @@ class Table(Struct, gc=False):
     live: dict[str, None] = {}  # ids of undecided wagers, in order of placement
     due: dict[str, None] = {}  # decided with something to pay, not paid, not yet missed
     swept: dict[str, None] = {}  # lost since the last result, not yet collected
+    zero_by: int = 0  # the last zero
     awaiting: dict[str, None] = {}  # simple chances hit by a zero, waiting for the player's choice
     findings: list[Finding] = []
     amended: list[Finding] = []  # given before, and now other than they were

@@ -154,6 +154,8 @@ def settle_pocket(table: Table, seq: int, pocket: str, is_zero: bool) -> None:
     wagers = table.wagers
     odds_of = _ODDS
     spares_simple_chances = is_zero and table.open_session().zero_rule != "lose"
+    if is_zero:
+        table.zero_by = seq
     for wager in [wagers[live] for live in table.live]:
         if spares_simple_chances and wager.bet in SIMPLE_CHANCES:
             _hit_by_zero(table, wager, seq)

@@ -43,7 +43,7 @@ from settlement.fr import art_54_roulette as art_54
 from settlement.fr import art_57_1_american_roulette as art_57_1
 from settlement.law import ARRETE_1959
 from settlement.layouts import LAYOUT_37, LAYOUT_38, Layout
-from settlement.play import closing, stakes, sweep
+from settlement.play import closing, stakes
 from settlement.ruleset import Handler, Ruleset
 from settlement.state import Table, Wager, find
 from settlement.verdicts import end_coup
@@ -77,7 +77,8 @@ def _reading_choice(move: Handler) -> Callable[[Table, Any], Any]:
 
     def move_and_read(table: Table, event: PayoutMade | PayoutRecovered | WagerWithdrawn) -> Any:
         moved = move(table, event)
-        art_54.read_choice(table, event.data.wager, event.seq)
+        if table.zero_by and table.zero_by == table.coup_began:
+            art_54.read_choice(table, event.data.wager, event.seq)
         return moved
 
     return move_and_read
@@ -165,7 +166,7 @@ def _recover(table: Table, event: PayoutRecovered) -> None:
 
 def _sweep_in_order(table: Table, event: StakesCollected) -> None:
     lying = len(table.swept)
-    sweep(table, event)
+    payouts.collect(table, event)
     if table.wheel.early and len(table.swept) < lying:
         art_57_1.report_early_payments(table)
 
