@@ -307,7 +307,7 @@ def _find_acts(coup: Coup, carried: int) -> None:
     """Report withdrawals that the rules forbid; the last one owes ``carried``."""
     account, wager = coup.account, coup.wager
     acts = [act for act in account.acts if not (act.is_lifting and not carried)]
-    if wager.status == "refunded_half":  # what he took is the half, and his choice
+    if wager.status == "refunded_half" and not carried:  # what he took is the half, and his choice
         acts = [act for act in acts if act.rule != "imprisoned-stake-withdrawn"]
     for act in acts:
         seq = act.evidence[-1]

@@ -70,6 +70,16 @@ TAPES = {
         recover w1 100+0                      ! payout-underpaid:w1 ? losing-wager-paid
         throw 5-2
     """,
+    "more than the half taken at a zero, and the half said": """
+        fr-roulette
+        place w1 rouge 300
+        place w2 rouge 300
+        land 0
+        take w1                               ! imprisoned-stake-withdrawn:w1
+        zero w1 half
+        take w2 150                           ? imprisoned-stake-withdrawn
+        land 0
+    """,
     "a contract taken up and laid back before the throw is put right": """
         fr-craps
         place w1 win 1000
