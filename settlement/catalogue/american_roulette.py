@@ -58,8 +58,8 @@ WHEEL = (
         message=Wording(
             "The ball was launched {recorded}, the way the wheel was turning[ (event {spun_seq})]; it must run against "
             "it.",
-            "La bille a été lancée {recorded}, dans le sens du cylindre[ (événement {spun_seq})] ; elle doit l’être en "
-            "sens inverse.",
+            "La bille a été lancée {recorded}, comme tournait le cylindre[ (événement {spun_seq})] ; elle doit l’être "
+            "en sens inverse.",
         ),
         explanation=Wording(
             "The ball runs against the wheel.",
@@ -179,7 +179,7 @@ WHEEL = (
         title=Wording("Wheel or ball handled by another", "Appareil manœuvré par un autre"),
         message=Wording(
             "The {recorded} worked the apparatus[ ({event_type})]; that is for the {expected} alone.",
-            "Le {recorded} a manœuvré l’appareil[ ({event_type})] ; cela n’appartient qu’au {expected}.",
+            "C’est le {recorded} qui a manœuvré l’appareil[ ({event_type})] ; cela n’appartient qu’au {expected}.",
         ),
         explanation=Wording(
             "The croupier is responsible for working the apparatus: he turns the wheel and launches the ball.",
@@ -278,10 +278,9 @@ ANNOUNCEMENTS = (
             "La mise {the_wager} a été annoncée à {expected}[ (événement {announced_seq})] et payée {recorded}.",
         ),
         explanation=Wording(
-            "What is paid is what was announced. Which of the two was right is said by the findings on the payout "
-            "itself.",
-            "On paie ce qui a été annoncé. Lequel des deux montants était juste, les constats sur le paiement "
-            "lui-même le disent.",
+            "What is paid is what was announced. The findings on the payout itself say which of the two was right.",
+            "On paie ce qui a été annoncé. Les constats sur le paiement lui-même disent lequel des deux montants "
+            "était juste.",
         ),
     ),
 )
@@ -296,10 +295,10 @@ PAYMENTS = (
         facts={"losers": "number", "lying": "number", "result_seq": "number"},
         title=Wording("Paid before collecting", "Paiement avant ramassage"),
         message=Wording(
-            "A payment was made before the lost stakes of this coup had been collected[: none of {losers} had been]"
-            "[: {lying} still lay on the layout].",
-            "Un paiement a été effectué avant le ramassage des enjeux perdus de ce coup[ : aucun des {losers} n’avait "
-            "été ramassé][ : le tableau en portait encore {lying}].",
+            "A payment was made before the lost stakes of this coup had been collected[: {losers} stake(s), none "
+            "collected][: {lying} still lay on the layout].",
+            "Un paiement a été effectué avant le ramassage des enjeux perdus de ce coup[ : {losers} à ramasser, aucun "
+            "ramassé][ : il en restait {lying} sur le tableau].",
         ),
         explanation=Wording(
             "The croupier first collects the lost stakes, then pays player by player. Lost stakes left on the layout "
@@ -371,9 +370,9 @@ PAYMENTS = (
         expected_is="colour",
         title=Wording("Not paid in the player’s colour", "Non payé dans la couleur du joueur"),
         message=Wording(
-            "Wager {the_wager}, laid in colour chips, was not paid in colour chips; the player’s colour is {expected}.",
-            "La mise {the_wager}, faite en jetons de couleur, n’a pas été payée en jetons de couleur ; la couleur du "
-            "joueur est « {expected} ».",
+            "Wager {the_wager} was laid in colour chips but not paid in them; the player’s colour is {expected}.",
+            "La mise {the_wager} a été faite en jetons de couleur, mais payée autrement ; la couleur du joueur est « "
+            "{expected} ».",
         ),
         explanation=Wording(
             "Payments are made in the colour chips of the winner. A stake in other chips or plaques is not judged.",

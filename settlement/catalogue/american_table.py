@@ -59,8 +59,8 @@ SEATS_AND_COLOURS = (
             "de {expected}.",
         ),
         explanation=Wording(
-            "The text limits the players at a table, not its chairs. Whoever stakes from behind a full table is one "
-            "too many.",
+            "The text limits the players at a table, not its chairs. A player who stakes from behind a full table is "
+            "one too many.",
             "Le texte limite le nombre des joueurs, non celui des chaises. Celui qui mise debout derrière une table "
             "complète est de trop.",
         ),
@@ -98,9 +98,10 @@ SEATS_AND_COLOURS = (
             "La couleur « {colour} » a été attribuée au joueur {player} alors que le joueur {owner} s’en servait.",
         ),
         explanation=Wording(
-            "Colour chips belong to one player, who gave them their value. Shared, nobody can say whose stake won.",
-            "Les jetons de couleur sont propres à un joueur, qui leur a donné leur valeur. Partagés, nul ne peut dire "
-            "à qui était la mise gagnante.",
+            "Colour chips belong to one player, who gave them their value. When two players share them, nobody can "
+            "say whose stake won.",
+            "Les jetons de couleur sont propres à un joueur, qui leur a donné leur valeur. Quand deux joueurs les "
+            "partagent, nul ne peut dire à qui était la mise gagnante.",
         ),
     ),
     Rule(
@@ -114,7 +115,7 @@ SEATS_AND_COLOURS = (
             "La mise {the_wager}[ du joueur {player}] a été placée dans la couleur « {colour} » du joueur {owner}.",
         ),
         explanation=Wording(
-            "Stakes in the colour of somebody else are claimed by two, or were taken from a neighbour’s stack.",
+            "Two players will claim a stake in the colour of somebody else, or it was taken from a neighbour’s stack.",
             "Une mise dans la couleur d’un autre sera réclamée par deux joueurs, ou vient de la pile du voisin.",
         ),
     ),
@@ -134,8 +135,8 @@ SEATS_AND_COLOURS = (
             "The chips of a colour belong to the player to whom it was assigned, at the value that the marker shows. "
             "Chips of no colour in use come from outside the game, or the assignment was not recorded.",
             "Les jetons d’une couleur sont ceux du joueur à qui elle a été attribuée, à la valeur qu’indique le "
-            "marqueur. Des jetons d’une couleur qui n’est pas en jeu viennent d’ailleurs, ou l’attribution n’a pas été "
-            "inscrite.",
+            "marqueur. Des jetons d’une couleur qui n’est pas en jeu viennent d’ailleurs, ou l’attribution n’a pas "
+            "été enregistrée.",
         ),
     ),
     Rule(
@@ -148,10 +149,9 @@ SEATS_AND_COLOURS = (
         recorded_is="money",
         title=Wording("Not a whole number of chips", "Nombre de jetons non entier"),
         message=Wording(
-            "Wager {the_wager} was recorded at {recorded}, which is not a whole number of {colour} chips of "
+            "Wager {the_wager}: {recorded} is not a whole number of {colour} chips of {expected}.",
+            "Mise {the_wager} : {recorded} ne font pas un nombre entier de jetons de couleur « {colour} » à "
             "{expected}.",
-            "La mise {the_wager} a été inscrite pour {recorded}, ce qui ne fait pas un nombre entier de jetons de "
-            "couleur {colour} à {expected}.",
         ),
         explanation=Wording(
             "All chips of a colour have the value that the player declared. A stake that they cannot add up to was "
@@ -225,7 +225,7 @@ STAFF = (
         recorded_is="role",
         title=Wording("Marker handed out by somebody else", "Marqueur remis par un autre"),
         message=Wording(
-            "The marker of colour {colour} was handed out by the {recorded}; markers are kept by the {expected}.",
+            "The marker of colour {colour} was handed out by the {recorded}; the {expected} keeps the markers.",
             "Le marqueur de la couleur {colour} a été remis par le {recorded} ; les marqueurs sont tenus par le "
             "{expected}.",
         ),
@@ -249,8 +249,9 @@ STAFF = (
         ),
         explanation=Wording(
             "Each wheel is served by a chef de table, a croupier and, if need be, an employé. The staff is judged at "
-            "each coup; who is missing has a finding of his own. Only the first such coup is reported, until the staff "
-            "is in order. An answer given before the first coup says what is wrong with the staff so far.",
+            "each coup; a missing chef de table or croupier has a finding of its own. Only the first such coup is "
+            "reported, until the staff is in order. An answer given before the first coup says what is wrong with the "
+            "staff so far.",
             "Chaque appareil est servi par un chef de table, un croupier et, éventuellement, un employé. Le personnel "
             "est examiné à chaque coup ; l’absence d’un chef de table ou d’un croupier est relevée à part. Seul le "
             "premier coup est signalé, jusqu’à ce que le personnel soit au complet et sans excédent. Avant le premier "
@@ -289,7 +290,7 @@ STAFF = (
             "was served by somebody who may not, or the relief was not recorded. Only the first such coup is reported "
             "until a croupier is assigned.",
             "Chaque appareil a un croupier, qui actionne le cylindre, lance la bille et paie. Nul autre n’y est "
-            "autorisé : un autre a donc servi le coup, ou la relève n’a pas été inscrite. Seul le premier coup est "
+            "autorisé : un autre a donc servi le coup, ou la relève n’a pas été enregistrée. Seul le premier coup est "
             "signalé, jusqu’à ce qu’un croupier soit affecté.",
         ),
     ),

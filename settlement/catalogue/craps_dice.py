@@ -314,11 +314,10 @@ THROWS = (
         recorded_is="money",
         title=Wording("Voided throw acted upon", "Lancer nul suivi d’effet"),
         message=Wording(
-            "The last throw[ (event {voided_seq})] was void and decides nothing, yet it was acted upon: {event_type}[, "
-            "wager {the_wager}][ ({recorded})].",
+            "The last throw[ (event {voided_seq})] was void and decides nothing, yet it was acted upon[ for wager "
+            "{the_wager}]: {event_type}[ ({recorded})].",
             "Le dernier lancer[ (événement {voided_seq})] était nul et ne décide rien ; il a pourtant été suivi "
-            "d’effet "
-            ": {event_type}[, mise {the_wager}][ ({recorded})].",
+            "d’effet[ pour la mise {the_wager}] : {event_type}[ ({recorded})].",
         ),
         explanation=Wording(
             "A void throw decides, moves and marks nothing: it is as if the dice had not been thrown. What was paid, "
@@ -373,12 +372,12 @@ THROWS = (
         recorded_is="number",
         title=Wording("Wrong point marked", "Mauvais point marqué"),
         message=Wording(
-            "The cabochon was placed on {recorded}[; the point is {expected}].",
-            "Le cabochon a été placé sur le {recorded}[ ; le point est le {expected}].",
+            "The cabochon was wrongly placed on {recorded}[; the point is {expected}].",
+            "Le cabochon a été placé à tort sur le {recorded}[ ; le point est le {expected}].",
         ),
         explanation=Wording(
-            "The marker shows another number than the one thrown on the come-out, or there is no point at all. The "
-            "point is what the dice said; the marker misled the players.",
+            "The cabochon shows another number than the one thrown on the come-out, or there is no point at all. The "
+            "dice set the point; the cabochon misled the players.",
             "Le cabochon indique un autre numéro que celui sorti au premier jet, ou il n’y a pas de point. Le point "
             "est celui des dés ; le cabochon a induit les joueurs en erreur.",
         ),

@@ -23,9 +23,9 @@ DICE_SETS = (
         explanation=Wording(
             "The shooter may ask for other dice before a come-out, and the chefs may change them after some series, "
             "but not between the throw that sets the point and the throw that resolves it: no new set, and no other "
-            "dice of the set out of the box. Whoever changes dice in "
-            "mid-series may be changing the odds of every stake on the table: look at both sets and at the footage. "
-            "Decided by the chef de table or the chef de partie it is less grave, because the ban is on the shooter.",
+            "dice of the set out of the box. A change of dice in mid-series may change the odds of every stake on the "
+            "table: look at both sets and at the footage. A change decided by the chef de table or the chef de partie "
+            "is less grave, because the ban is on the shooter.",
             "Le tireur peut demander d’autres dés avant un premier jet, et les chefs peuvent les changer après un "
             "certain nombre de séries, mais pas entre le jet qui établit le point et celui qui le résout : ni nouveau "
             "jeu de dés, ni autres dés pris dans la boîte. Changer les "
@@ -47,8 +47,8 @@ DICE_SETS = (
             "La place {recorded} a choisi les deux dés[ ; c’est la place {expected} qui lance].",
         ),
         explanation=Wording(
-            "The stickman pushes the six dice to the shooter, who takes two. Dice that another chose are dice that the "
-            "thrower need not know.",
+            "The stickman pushes the six dice to the shooter, who takes two. Dice that another chose are dice that "
+            "the thrower need not know.",
             "Le stickman pousse les six dés devant le tireur, qui en prend deux. Des dés choisis par un autre sont des "
             "dés que le tireur peut ne pas connaître.",
         ),
@@ -84,10 +84,9 @@ DICE_SETS = (
         recorded_is="role",
         title=Wording("Dice change not authorised", "Changement de dés non autorisé"),
         message=Wording(
-            "The dice were changed[ while the point {point} stood] by decision of the {recorded}, who had no say in "
-            "it.",
-            "Les dés ont été changés[ alors que le point {point} était en jeu] sur décision du {recorded}, à qui cela "
-            "n’appartenait pas.",
+            "The {recorded} had the dice changed[ while the point {point} stood], without the right to decide it.",
+            "Les dés ont été changés sur décision du {recorded}[ alors que le point {point} était en jeu] ; cette "
+            "décision ne lui appartenait pas.",
         ),
         explanation=Wording(
             "The chef de partie or the chef de table decides to change the dice; the shooter may ask for it before a "
@@ -128,7 +127,7 @@ DICE_SETS = (
         ),
         explanation=Wording(
             "Six dice are put into service, of which the shooter takes two. With fewer, or with the same die counted "
-            "twice, the choice and the control of the rest are not given.",
+            "twice, neither the choice nor the control of the rest is ensured.",
             "Six dés sont mis en service, dont le tireur prend deux. S’il y en a moins, ou si un même dé est compté "
             "deux fois, ni le choix ni le contrôle des autres ne sont assurés.",
         ),
@@ -143,8 +142,8 @@ DICE_SETS = (
         recorded_is="number",
         title=Wording("Selection of other than two dice", "Choix d’un autre nombre de dés que deux"),
         message=Wording(
-            "Seat {shooter} selected {dice}[: {recorded} of the set in play]; {expected} different dice of that set "
-            "are to be taken.",
+            "Seat {shooter} selected {dice}[: {recorded} of the set in play]; the shooter must take {expected} "
+            "different dice of that set.",
             "La place {shooter} a choisi {dice}[, soit {recorded} du jeu en service] ; il faut prendre {expected} dés "
             "différents de ce jeu.",
         ),
@@ -184,10 +183,10 @@ DICE_SETS = (
             "Les dés {dice} ont été lancés[ ; {selected_dice} avaient été choisis].",
         ),
         explanation=Wording(
-            "The throw was made with dice the shooter had not taken from the set in play. Secure them and compare them "
+            "The throw was made with dice the shooter had not taken from the set in play. Keep them and compare them "
             "with the set.",
             "Le lancer a été fait avec des dés que le tireur n’avait pas pris dans le jeu en service. Il faut les "
-            "mettre sous scellés et les comparer au jeu.",
+            "conserver et les comparer au jeu.",
         ),
     ),
     Rule(
@@ -203,8 +202,10 @@ DICE_SETS = (
             "pour ramasser des dés tombés de la table.",
         ),
         explanation=Wording(
-            "The stickman passes the dice with the stick and avoids touching them, save for those two causes.",
-            "Le stickman passe les dés au moyen de sa canne et évite de les toucher, sauf pour ces deux motifs.",
+            "The stickman passes the dice with the stick and avoids touching them, except to examine them or to pick "
+            "up dice that fell from the table.",
+            "Le stickman passe les dés au moyen de sa canne et évite de les toucher, sauf pour les examiner ou "
+            "ramasser des dés tombés de la table.",
         ),
     ),
 )

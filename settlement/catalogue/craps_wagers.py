@@ -19,11 +19,12 @@ CRAPS_WAGERS = (
             "Elle ne se joue qu’au premier jet ; elle est nulle et l’enjeu doit être rendu.",
         ),
         explanation=Wording(
-            "Win and don’t win are played on the first throw. Don’t win placed or increased once a point stands would "
-            "give the player an edge over the house, and win would cost it; neither is in the text.",
-            "Le win et le don’t win se jouent au premier jet. Un don’t win déposé ou augmenté une fois le point établi "
-            "donnerait au joueur un avantage sur la banque, et un win le lui ferait perdre ; le texte n’admet ni l’un "
-            "ni l’autre.",
+            "Win and don’t win are played on the first throw. A don’t win placed or increased once a point stands "
+            "would give the player an edge over the house, and a win would put the player at a disadvantage; the text "
+            "allows neither.",
+            "Le win et le don’t win se jouent au premier jet. Un don’t win déposé ou augmenté une fois le point "
+            "établi donnerait au joueur un avantage sur la banque, et un win le désavantagerait ; le texte n’admet ni "
+            "l’un ni l’autre.",
         ),
     ),
     Rule(
@@ -96,8 +97,8 @@ CRAPS_WAGERS = (
         recorded_is="number",
         title=Wording("Come stake moved wrongly", "Mise come mal déplacée"),
         message=Wording(
-            "Wager {the_wager} was moved to {recorded}[; the dice sent it to {expected}].",
-            "La mise {the_wager} a été placée sur le {recorded}[ ; les dés l’envoyaient sur le {expected}].",
+            "Wager {the_wager} was wrongly moved to {recorded}[; the dice sent it to {expected}].",
+            "La mise {the_wager} a été placée à tort sur le {recorded}[ ; les dés l’envoyaient sur le {expected}].",
         ),
         explanation=Wording(
             "The stake goes to the number just thrown, and only a come or don’t come whose first throw was a 4, 5, 6, "
@@ -173,7 +174,8 @@ CRAPS_WAGERS = (
         message=Wording(
             "Wager {the_wager} was taken back[ ({recorded})] before any throw had been made since it was placed. The "
             "withdrawal stands.",
-            "La mise {the_wager} a été retirée[ ({recorded})] avant tout lancer depuis son dépôt. Le retrait vaut.",
+            "La mise {the_wager} a été retirée[ ({recorded})] avant tout lancer depuis son dépôt. Le retrait prend "
+            "effet.",
         ),
         explanation=Wording(
             "These bets may be taken back after a throw that decided nothing. Before the first throw the text gives no "
@@ -194,7 +196,7 @@ CRAPS_WAGERS = (
         title=Wording("One-roll bet withdrawn", "Chance d’un seul coup retirée"),
         message=Wording(
             "Wager {the_wager} was taken back[ ({recorded})] although every throw decides it. The withdrawal stands.",
-            "La mise {the_wager} a été retirée[ ({recorded})] alors que chaque coup la décide. Le retrait vaut.",
+            "La mise {the_wager} a été retirée[ ({recorded})] alors que chaque coup la décide. Le retrait prend effet.",
         ),
         explanation=Wording(
             "A bet that every throw decides has no indecisive throw after which it could be taken back. The text does "
@@ -210,10 +212,10 @@ CRAPS_WAGERS = (
         recorded_is="number",
         title=Wording("Bet on an impossible number", "Mise sur un numéro impossible"),
         message=Wording(
-            "Wager {the_wager} was accepted[ on {recorded}], where this bet cannot be played. It is void and its stake "
-            "is due back.",
-            "La mise {the_wager} a été acceptée[ sur le {recorded}], où cette chance ne se joue pas. Elle est nulle et "
-            "l’enjeu doit être rendu.",
+            "Wager {the_wager} was accepted[ on {recorded}], and not on a number where this bet is played. It is void "
+            "and its stake is due back.",
+            "La mise {the_wager} a été acceptée[ sur le {recorded}], et non sur un numéro où cette chance se joue. "
+            "Elle est nulle et l’enjeu doit être rendu.",
         ),
         explanation=Wording(
             "Hard ways are played on 4, 6, 8 and 10; place bets on 4, 5, 6, 8, 9 and 10.",

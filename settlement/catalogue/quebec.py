@@ -35,15 +35,16 @@ QUEBEC = (
         recorded_is="money",
         title=Wording("Wrong commission", "Commission inexacte"),
         message=Wording(
-            "Wager {the_wager}: a commission of {recorded} was taken; {expected} was due[: 5% of {commission_on}].",
+            "Wager {the_wager}: a commission of {recorded} was taken; {expected} was due[: 5% of {commission_on}, "
+            "rounded to the unit of the commission].",
             "Mise {the_wager} : une commission de {recorded} a été prélevée ; il était dû {expected}[ : 5 % de "
-            "{commission_on}].",
+            "{commission_on}, arrondis à l’unité de la commission].",
         ),
         explanation=Wording(
-            "5% of the wager for a buy bet, 5% of the potential winnings for a lay bet, in whole units (reading "
-            "“commission_rounding”). The wager plays.",
-            "5 % de la mise pour un buy bet, 5 % du gain possible pour un lay bet, en unités entières (lecture "
-            "« commission_rounding »). La mise joue.",
+            "5% of the wager for a buy bet, 5% of the potential winnings for a lay bet, rounded to the unit of the "
+            "commission (readings “commission_unit” and “commission_rounding”). The wager plays.",
+            "5 % de la mise pour un buy bet, 5 % du gain possible pour un lay bet, arrondis à l’unité de la "
+            "commission (lectures « commission_unit » et « commission_rounding »). La mise joue.",
         ),
     ),
     Rule(
@@ -90,13 +91,13 @@ QUEBEC = (
         needs="calls",
         provisions=at_quebec(WAGER),
         facts={"call_seq": "number", "switch": "switch"},
-        title=Wording("Bet switched too late", "Mise activée trop tard"),
+        title=Wording("Bet switched too late", "Mise activée ou suspendue trop tard"),
         message=Wording(
             "Wager {the_wager} was switched[ {switch}] after “Rien ne va plus”[ (event {call_seq})]. It counts from "
             "the "
             "next throw.",
-            "L’état de la mise {the_wager} a été changé[ ({switch})] après le « Rien ne va plus » (événement "
-            "{call_seq}). Cela vaut à partir du lancer suivant.",
+            "La mise {the_wager} a changé d’état[ ({switch})] après le « Rien ne va plus »[ (événement {call_seq})]. "
+            "Cela vaut à partir du lancer suivant.",
         ),
         explanation=Wording(
             "A player may turn a right or buy bet on or off for the come-out, but before the bets close: otherwise it "

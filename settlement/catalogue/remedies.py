@@ -148,7 +148,7 @@ _STAKES: Mapping[str, Wording] = {
     "contract-wager-withdrawn": _VIEW_PICTURES,
     "imprisoned-stake-withdrawn": _VIEW_PICTURES,
     "withdrawal-not-after-indecisive-roll": Wording(
-        "Remind the croupier[ {croupier}] that this stake is given back after an indecisive throw only.",
+        "Remind the croupier[ {croupier}] that the player may withdraw this stake only after an indecisive throw.",
         "Rappeler au croupier[ {croupier}] que cette mise ne se retire qu’après un coup non décisif.",
     ),
     "one-roll-wager-withdrawn": Wording(
@@ -165,8 +165,8 @@ _STAKES: Mapping[str, Wording] = {
         "suivant.",
     ),
     "come-moved-to-wrong-number": Wording(
-        "Remind the croupier[ {croupier}] to put wager {wager} where the dice send it[: {expected}].",
-        "Rappeler au croupier[ {croupier}] de placer la mise {wager} où les dés l’envoient[ : {expected}].",
+        "Remind the croupier[ {croupier}] to move wager {wager} only where the dice send it[: {expected}].",
+        "Rappeler au croupier[ {croupier}] de ne déplacer la mise {wager} que là où les dés l’envoient[ : {expected}].",
     ),
     "wrong-bet-not-marked": Wording(
         "Remind the croupier[ {croupier}] to put the “Wrong Bet” marker on wager {wager}.",
@@ -177,7 +177,7 @@ _STAKES: Mapping[str, Wording] = {
         "Rappeler au croupier[ {croupier}] de poser le jeton « {expected} » sur la mise {wager}.",
     ),
     "commission-not-paid": Wording(
-        "Remind the croupier[ {croupier}] to take the commission[ of {expected}] before he accepts a stake like wager "
+        "Remind the croupier[ {croupier}] to take the commission[ of {expected}] before accepting a stake like wager "
         "{wager}.",
         "Rappeler au croupier[ {croupier}] de percevoir la commission[ de {expected}] avant d’accepter une mise telle "
         "que {wager}.",

@@ -79,8 +79,8 @@ _DICE: Mapping[str, Wording] = {
         "de placer le cabochon sur le point[ {point}].",
     ),
     "point-marker-mismatch": _remind(
-        "to put the cabochon on the point[ {expected}].",
-        "de placer le cabochon sur le point[ {expected}].",
+        "to put the cabochon only on the point that the dice set[: {expected}].",
+        "de ne placer le cabochon que sur le point établi par les dés[ : {expected}].",
     ),
     "dice-changed-during-point-series": Wording(
         "Ask the chef de table why the dice were changed (event {seq}).",
@@ -92,7 +92,7 @@ _DICE: Mapping[str, Wording] = {
     ),
     "dice-change-not-authorised": Wording(
         "Remind the staff that the chef de partie or the chef de table decides on a change of dice.",
-        "Rappeler au personnel que le changement de dés est décidé par le chef de partie ou le chef de table.",
+        "Rappeler au personnel que c’est le chef de partie ou le chef de table qui décide de changer les dés.",
     ),
     "dice-change-not-announced": Wording(
         "Remind the stickman to announce “Les dés changent”.",
@@ -142,8 +142,8 @@ _ZERO: Mapping[str, Wording] = {
         "que le remboursement est obligatoire au dernier coup.",
     ),
     "imprisoned-at-close": Wording(
-        "Establish with the croupier[ {croupier}] what became of wager {wager}[ of {player}] in prison.",
-        "Établir avec le croupier[ {croupier}] ce qu’est devenue la mise {wager}[ de {player}] en prison.",
+        "Establish with the croupier[ {croupier}] what became of wager {wager}[ of {player}], which was in prison.",
+        "Établir avec le croupier[ {croupier}] ce qu’est devenue la mise {wager}[ de {player}], qui était en prison.",
     ),
     "result-after-last-coup": Wording(
         "Ask the chef de table why play went on after the last coup was announced.",
@@ -201,7 +201,7 @@ _WHEEL: Mapping[str, Wording] = {
         "d’annoncer ce que montre la bille[ : {expected}].",
     ),
     "payment-before-collection": _remind(
-        "to collect the losing stakes before paying.",
+        "to collect the lost stakes before paying.",
         "de ramasser les enjeux perdus avant de payer.",
     ),
     "payments-interleaved": _remind(
@@ -217,15 +217,15 @@ _WHEEL: Mapping[str, Wording] = {
         "de payer ce qui a été annoncé, ou de l’annoncer à nouveau.",
     ),
     "payment-order-violated": _remind(
-        "to pay in the order of the text, the column first and the straight-up number last.",
-        "de payer dans l’ordre du texte, la colonne d’abord et le numéro plein en dernier.",
+        "to pay in the order of the text, the colonne first and the plein last.",
+        "de payer dans l’ordre du texte, la colonne d’abord et le plein en dernier.",
     ),
     "payment-without-colour": _remind(
-        "to pay the player[ {player}] in his own colour[, {expected}].",
+        "to pay the player[ {player}] in the assigned colour[, {expected}].",
         "de payer le joueur[ {player}] dans sa couleur[, {expected}].",
     ),
     "payment-wrong-colour": Wording(
-        "Have the chips of the player[ {player}] exchanged for his own colour[, {expected}].",
+        "Have the chips of the player[ {player}] exchanged for the assigned colour[, {expected}].",
         "Faire échanger les jetons du joueur[ {player}] contre sa couleur[, {expected}].",
     ),
 }
@@ -247,11 +247,11 @@ _TABLE: Mapping[str, Wording] = {
         "Donner au joueur[ {player}] une couleur que nul autre n’emploie.",
     ),
     "wager-with-foreign-colour": Wording(
-        "Establish from the footage whether wager {wager} is of {owner} or of the player recorded[, {player}].",
-        "Établir d’après les images si la mise {wager} est de {owner} ou du joueur enregistré[, {player}].",
+        "Establish from the footage whether wager {wager} belongs to {owner} or to the player recorded[, {player}].",
+        "Établir d’après les images si la mise {wager} appartient à {owner} ou au joueur enregistré[, {player}].",
     ),
     "wager-with-unassigned-colour": Wording(
-        "Establish whose chips of colour {colour} wager {wager} was made of.",
+        "Establish who owns the chips of colour {colour} in wager {wager}.",
         "Établir à qui sont les jetons de couleur {colour} de la mise {wager}.",
     ),
     "stake-not-multiple-of-colour-value": Wording(
@@ -259,7 +259,7 @@ _TABLE: Mapping[str, Wording] = {
         "Compter sur les images les jetons de la mise {wager}, à {expected} l’un.",
     ),
     "colour-value-undeclared": Wording(
-        "Ask the player[ {player}] for the value of his chips of colour {colour}.",
+        "Ask the player[ {player}] for the value of the chips of colour {colour}.",
         "Demander au joueur[ {player}] la valeur de ses jetons de couleur {colour}.",
     ),
     "colour-value-changed": Wording(
@@ -271,8 +271,8 @@ _TABLE: Mapping[str, Wording] = {
         "Rappeler au chef de table de ne manipuler ni jetons ni plaques en cours de partie.",
     ),
     "marker-not-from-chief": Wording(
-        "Remind the staff that the markers are handed out by the {expected}.",
-        "Rappeler au personnel que les marqueurs sont remis par le {expected}.",
+        "Remind the staff that the {expected} hands out the markers.",
+        "Rappeler au personnel que c’est le {expected} qui remet les marqueurs.",
     ),
     "staffing-invalid": Wording(
         "Have the table staffed with one chef de table, one croupier and at most one employé.",

@@ -15,10 +15,10 @@ ROULETTE = (
         recorded_is="money",
         title=Wording("Orphan stake that does not match", "Mise orpheline inexacte"),
         message=Wording(
-            "{recorded} went to the cash desk as the stake that wager {the_wager} left lying[: {status}]. {expected} "
-            "was left.",
-            "Il a été remis à la caisse {recorded} comme enjeu laissé par la mise {the_wager}[ : {status}]. Il en "
-            "restait {expected}.",
+            "The cash desk received {recorded} as the stake left by wager {the_wager}[, which was {status}]; "
+            "{expected} was left to hand in.",
+            "La caisse a reçu {recorded} comme enjeu laissé par la mise {the_wager}[, {status}] ; il restait "
+            "{expected} à remettre.",
         ),
         explanation=Wording(
             "A stake freed from prison that nobody claims is kept at the cash desk for its owner. What is handed in "
@@ -56,11 +56,10 @@ ROULETTE = (
         recorded_is="choice",
         title=Wording("Zero option on a multiple chance", "Option du zéro sur une chance multiple"),
         message=Wording(
-            "Wager {the_wager} was given the choice of zero[ ({recorded})]. It is not a simple chance and has no such "
+            "Wager {the_wager} was offered a choice at zero[ ({recorded})]. It is not a simple chance and has no such "
             "choice.",
-            "La mise {the_wager} s’est vu offrir le choix du zéro[ ({recorded})]. Ce n’est pas une chance simple : "
-            "elle "
-            "n’y a pas droit.",
+            "La mise {the_wager} s’est vu offrir un choix au zéro[ ({recorded})]. Ce n’est pas une chance simple : "
+            "elle n’y a pas droit.",
         ),
         explanation=Wording(
             "Only simple chances (pair, impair, manque, passe, rouge, noir) are offered half or prison when zero "
@@ -77,9 +76,10 @@ ROULETTE = (
         title=Wording("No choice recorded at zero", "Choix au zéro non enregistré"),
         message=Wording(
             "Zero came at event {zero_seq} and no choice was recorded for wager {the_wager} before the next result or "
-            "the close of the session. It goes on as in prison.",
+            "the close of the session. It plays on as a stake in prison.",
             "Le zéro est sorti à l’événement {zero_seq} et aucun choix n’a été enregistré pour la mise {the_wager} "
-            "avant le résultat suivant ni avant la clôture de la séance. Elle continue comme en prison.",
+            "avant le résultat suivant ni avant la clôture de la séance. Elle continue de jouer comme une mise en "
+            "prison.",
         ),
         explanation=Wording(
             "At zero the player of a simple chance either takes half back or leaves the stake in prison. Nothing says "
@@ -96,8 +96,8 @@ ROULETTE = (
         recorded_is="choice",
         title=Wording("Choice without a zero", "Choix sans zéro"),
         message=Wording(
-            "A choice[ ({recorded})] was recorded for wager {the_wager}, which had nothing to choose[: {status}].",
-            "Un choix[ ({recorded})] a été enregistré pour la mise {the_wager}, qui n’avait rien à choisir[ : "
+            "A choice[ ({recorded})] was recorded for wager {the_wager}, which gave no choice[: {status}].",
+            "Un choix[ ({recorded})] a été enregistré pour la mise {the_wager}, qui n’ouvrait aucun choix[ : "
             "{status}].",
         ),
         explanation=Wording(
@@ -210,9 +210,9 @@ ROULETTE = (
         ),
         explanation=Wording(
             "When zero comes on the last coup there is no later spin to free a prisoner: the player must accept the "
-            "refund of the half, the quarter, the eighth of the initial stake.",
+            "refund of half, a quarter or an eighth of the initial stake.",
             "Quand le zéro sort au dernier coup, aucun coup ultérieur ne peut libérer la mise : le joueur est tenu "
-            "d’accepter le remboursement de la moitié, du quart, du huitième de sa mise initiale.",
+            "d’accepter le remboursement de la moitié, du quart ou du huitième de sa mise initiale.",
         ),
     ),
     Rule(
