@@ -202,7 +202,7 @@ _RECORD: Mapping[str, Wording] = {
     ),
     "unknown-ruleset": Wording(
         "Have the table system name the rules of the session, and send it again under a new stream.",
-        "Faire indiquer par le système de table les règles de la séance, puis faire transmettre celle-ci de nouveau.",
+        "Faire indiquer par le système de table les règles de la séance, puis la retransmettre sous un nouveau flux.",
     ),
     "sequence-gap": Wording(
         "Ask the table system for {missing_events}.",

@@ -23,8 +23,8 @@ _DICE: Mapping[str, Wording] = {
         "de proposer les dés dans le sens des aiguilles d’une montre[, ici à la place {expected}].",
     ),
     "throw-by-non-shooter": Wording(
-        "Establish from the footage of event {seq} by whom the dice were thrown[ in the place of seat {expected}].",
-        "Établir d’après les images de l’événement {seq} qui a lancé les dés[ à la place de {expected}].",
+        "Establish from the footage of event {seq} who threw the dice[ instead of seat {expected}].",
+        "Établir d’après les images de l’événement {seq} qui a lancé les dés[ au lieu de la place {expected}].",
     ),
     "dice-passed-without-seven-out": _remind(
         "that the dice stay with the shooter[, {player},] until a 7 loses the point.",

@@ -233,7 +233,7 @@ WORDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "Faire transmettre de nouveau, en entier, les données voulues",
         ),
         "of_correction": (
-            "Have the event that was corrected be corrected once more",
+            "Have the original event corrected once more",
             "Faire corriger une nouvelle fois l’événement d’origine",
         ),
         "of_annulled": (
