@@ -197,8 +197,8 @@ _STAKES: Mapping[str, Wording] = {
 
 _RECORD: Mapping[str, Wording] = {
     "ruleset-not-in-force": Wording(
-        "Ask the casino why it still plays by {ruleset}.",
-        "Demander au casino pourquoi il joue encore selon {ruleset}.",
+        "Ask the casino why it plays by {ruleset}.",
+        "Demander au casino pourquoi il joue selon {ruleset}.",
     ),
     "unknown-ruleset": Wording(
         "Have the table system name the rules of the session, and send it again under a new stream.",

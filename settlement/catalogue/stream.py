@@ -37,10 +37,10 @@ STREAM = (
             "civil, art. 1er), ou le {also_given} selon une base publique].",
         ),
         explanation=Wording(
-            "The session named a ruleset whose regulation no longer bound the tables on that day. It is adjudicated as "
-            "it asked; whether those rules still held at this table is for the officer to establish.",
-            "La séance a désigné un corps de règles dont le règlement ne s’imposait plus ce jour-là. Elle est jugée "
-            "comme elle l’a demandé ; il appartient à l’agent d’établir si ces règles valaient encore à cette table.",
+            "The session named a ruleset whose regulation did not bind the tables on that day. It is adjudicated as it "
+            "asked; whether those rules held at this table is for the officer to establish.",
+            "La séance a désigné un corps de règles dont le règlement ne s’imposait pas ce jour-là. Elle est jugée "
+            "comme elle l’a demandé ; il appartient à l’agent d’établir si ces règles valaient à cette table.",
         ),
     ),
     Rule(
