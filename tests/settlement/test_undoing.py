@@ -290,7 +290,7 @@ WITHOUT_EFFECT = {
     "Have the data that were meant sent again, whole (change of event 2).": (
         ball("9"), corrected(2, {"faces": [1, 1]})
     ),
-    "Have the event that was corrected be corrected once more (change of event 3).": (
+    "Have the original event corrected once more (change of event 3).": (
         ball("9"), corrected(2, {"pocket": "8"}), corrected(3, {"pocket": "7"})
     ),
     "Establish from the footage what was meant: the annulment stands (change of event 2).": (
