@@ -66,9 +66,7 @@ def known_sums(wager: Wager) -> LeftUpSums:
 def stake_due_of(wager: Wager) -> int:
     """Return the stake due back, with the parts that were lawfully withdrawn."""
     account = wager.account
-    if wager.status == "void" or account is None:
-        return wager.stake_due
-    if wager.status == "withdrawn":
+    if account is None or wager.status in ("void", "withdrawn"):
         return wager.stake_due
     return wager.stake_due + account.withdrawn
 
@@ -133,8 +131,7 @@ def net(moves: Sequence[Move]) -> tuple[int, int]:
 
 def odds_of(wager: Wager) -> Odds:
     """Return the odds at which ``wager`` won."""
-    pays, _colon, per = (wager.odds or "1:1").partition(":")
-    return Odds(int(pays), int(per))
+    return Odds.read(wager.odds) if wager.odds else EVEN
 
 
 def part_of_stake(table: Table, wager: Wager) -> Odds:

@@ -157,8 +157,6 @@ def _as_put_right(table: Table, key: str, act: PendingAct, right_by: int) -> Fin
     seq = evidence[-1]
     is_after_loss = table.after_loss and (table.loss is None or seq >= table.loss.seq)
     known: dict[str, Fact] = {name: fact for name, fact in first.facts.items() if name in STANDARD_FACTS}
-    if first.recorded is not None:
-        known[f"first_{RULES[first.rule].recorded_is}"] = first.recorded
     return replace(
         first,
         rule=PUT_RIGHT,
@@ -171,8 +169,16 @@ def _as_put_right(table: Table, key: str, act: PendingAct, right_by: int) -> Fin
         difference=None,
         owed=None,
         causes=(table.loss,) if is_after_loss and table.loss is not None else (),
-        facts={**known, "act": key.partition(" ")[0], "first_seq": first.seq, "right_seq": right_by},
+        facts=known | facts_of(key.partition(" ")[0], first.rule, first.recorded, first.seq, right_by),
     )
+
+
+def facts_of(event_type: str, rule: str, recorded: int | str | None, first_seq: int, right_seq: int) -> dict[str, Fact]:
+    """Return the facts of an act that was put right: what broke ``rule`` first, and which event made it good."""
+    facts: dict[str, Fact] = {"act": event_type, "first_seq": first_seq, "right_seq": right_seq}
+    if recorded is not None:
+        facts[f"first_{RULES[rule].recorded_is}"] = recorded
+    return facts
 
 
 def _right_by(table: Table, act: PendingAct) -> int:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, cast
 
 from settlement.account_findings import NO_CLAIM, RULE_OF_STAKE, Coup, as_one_incident, as_they_read
 from settlement.accounts import NO_ACCOUNT, LeftUpSums, balance, net, part_of_stake, stake_due_of
+from settlement.acts import PUT_RIGHT, facts_of
 from settlement.finding import Finding, FindingRef
 from settlement.money import share
 from settlement.other_readings import soften
@@ -314,13 +315,8 @@ def _find_acts(coup: Coup, carried: int) -> None:
         back = [move for move in coup.payments if move.stake < 0 and move.seq > seq]
         if not account.lifted or -sum(move.stake for move in back) >= act.amount:
             right_by = back[-1].seq if back else wager.changed_by  # the sweep
-            facts: dict[str, Any] = {
-                "act": "wager.withdrawn",
-                "first_seq": seq,
-                "first_money": act.amount,
-                "right_seq": right_by,
-            }
-            find(coup.table, "act-put-right", *act.evidence, right_by, wager=wager, **facts)
+            facts = cast(dict[str, Any], facts_of("wager.withdrawn", act.rule, act.amount, seq, right_by))
+            find(coup.table, PUT_RIGHT, *act.evidence, right_by, wager=wager, **facts)
             continue
         find(
             coup.table,

@@ -21,6 +21,12 @@ class Odds(NamedTuple):
     def __str__(self) -> str:
         return f"{self.pays}:{self.per}"
 
+    @classmethod
+    def read(cls, text: str) -> Odds:
+        """Return the odds that ``str`` wrote."""
+        pays, _colon, per = text.partition(":")
+        return cls(int(pays), int(per))
+
 
 @cache
 def written(odds: Odds) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from audit.simulation.deeds import BELATED, DEEDS
+from settlement.accounts import odds_of
 from settlement.state import Wager
 
 if TYPE_CHECKING:
@@ -168,8 +169,8 @@ class Human:
 
     def _round_up(self, wager: Wager) -> bool:
         """Pay the fraction of a cent, or leave it whole, in the player's favour."""
-        pays, _colon, per = (wager.odds or "1:1").partition(":")
-        if not wager.standing * int(pays) % int(per):
+        odds = odds_of(wager)
+        if not wager.standing * odds.pays % odds.per:
             return False
         winnings = wager.winnings_due + 1
         self.session.before_payment(wager.id, winnings)

@@ -310,11 +310,6 @@ def _is_shooter(table: Table, seat: str | None, player: str | None) -> bool:
     return bool(dice.offer) and seat is None
 
 
-def _has_given_up(table: Table) -> bool:
-    dice = table.dice  # asked at every throw
-    return dice.declined or dice.removed or dice.left
-
-
 def _is_given_up(dice: DiceCustody) -> bool:
     return dice.declined or dice.removed or dice.left
 
@@ -428,7 +423,7 @@ def _check_custody(table: Table, event: DiceThrown | ThrowVoided) -> None:
     data = event.data
     dice = table.dice
     by_the_shooter = _by_the_shooter(table, event)
-    if not by_the_shooter or ((data.seat or data.player) and _has_given_up(table)):
+    if not by_the_shooter or ((data.seat or data.player) and _is_given_up(dice)):
         find(
             table,
             "throw-by-non-shooter",

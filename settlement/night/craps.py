@@ -80,8 +80,7 @@ def fates(ruleset: str, bet: str, number: int | None) -> tuple[Fate, ...]:
         table.wagers[wager.id] = wager
         table.live[wager.id] = None
         kind.resolve(table, wager, 2, throw.total, throw.double)
-        pays, _, per = (wager.odds or "").partition(":")
-        odds = Odds(int(pays), int(per)) if wager.odds else None
+        odds = Odds.read(wager.odds) if wager.odds else None
         result.append(Fate(not wager.undecided, odds, wager.number))
     return tuple(result)
 
