@@ -16,7 +16,7 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import BigIntegerField, JSONField, Q, QuerySet
+from django.db.models import BigIntegerField, Case, F, JSONField, Q, QuerySet, When
 from django.db.models.expressions import RawSQL
 from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
@@ -24,21 +24,24 @@ from django.db.models.functions import Cast
 from audit.casework.stakes import Stake, no_stake, stake_of, stake_of_claims
 from audit.models import Finding, FindingStatus
 from audit.models.adjudication import Severity
-from audit.presentation import (
-    WriteMoney,
-    money_in_prose,
-)
+from audit.presentation import WriteMoney, money_in_prose
 
 IS_CLAIM = Q(owed__isnull=False, difference__isnull=False) & ~Q(severity=Severity.INFO)
 """True of a finding at which a claim stands, which has a difference always. Information owes nothing."""
 
 AMOUNT = Cast(KT("owed__amount"), BigIntegerField())
-"""What the claim of a finding is of, in minor units."""
+"""The amount of a finding's claim, in minor units."""
+
+CLAIM = Case(When(IS_CLAIM, then=F("owed")))
+"""The claim of a finding, ``by`` and ``amount``; null where none stands."""
 
 SIDES = {"player": "house", "bank": "player"}
-"""By whom is owed what a side has lost."""
+"""By side that loses: who owes it that money."""
 
-# Of the findings with money alone, as the index ``finding_by_size`` has them: a claim is of a difference.
+LOSERS = {by: side for side, by in SIDES.items()}
+"""By who owes: which side loses."""
+
+# Only findings with a difference, as in the index ``finding_by_size``: every claim has one.
 _OF_CASE = "m.case_id = {case} and m.status = '" + FindingStatus.STANDING.value + "' and m.difference is not null"
 _IS_CLAIM = f"(m.owed is not null and m.severity <> '{Severity.INFO.value}')"
 _IS_OF_MONEY = "(m.owed is not null or m.difference = 0 or m.put_right_by is not null)"
@@ -62,11 +65,8 @@ def claim_sql(finding: str) -> tuple[str, str]:
 
     ``finding`` is what the query calls the row, which has ``owed`` and ``severity``, of a finding that stands.
     """
-    is_claim = f"{finding}.severity <> '{Severity.INFO.value}'"
-    return (
-        f"case when {is_claim} then {finding}.owed ->> 'by' end",
-        f"case when {is_claim} then ({finding}.owed ->> 'amount')::bigint end",
-    )
+    by, amount = f"case when {_IS_CLAIM} then m.owed ->> 'by' end", f"case when {_IS_CLAIM} then {_AMOUNT} end"
+    return by.replace("m.", f"{finding}."), amount.replace("m.", f"{finding}.")
 
 
 _FINDING = '"audit_finding".'
@@ -227,10 +227,10 @@ def debt_of_incident(finding: Finding) -> Debt:
 
 
 def look_up_debts(findings: Iterable[Finding], in_file: Container[int]) -> None:
-    """Set ``debt_in_file`` of each of ``findings``, which are of ``with_money``: what its row of a file says is owed.
+    """Set ``debt_in_file`` on each of ``findings``, which come from ``with_money``: the debt its row of a file shows.
 
-    It is what is owed at the finding itself; at the cause of an incident, also what is owed at findings of it that are
-    not ``in_file``. So a file has each claim of its incidents once.
+    A row shows what is owed at the finding itself; the cause of an incident also shows what is owed at those findings
+    of it that are not ``in_file``. So a file has each claim of its incidents once.
     """
     for each in findings:
         own = _debt([claim] if (claim := _claim_at(each)) is not None else [], [each])

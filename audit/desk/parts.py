@@ -19,13 +19,7 @@ from audit.desk.icons import icon
 from audit.models import Finding, Officer
 from audit.models.adjudication import Severity
 from audit.models.cases import Case, State
-from audit.presentation import (
-    TimeLeft,
-    initials,
-    labelled,
-    officer_name,
-    short_name,
-)
+from audit.presentation import TimeLeft, initials, labelled, officer_name, short_name
 
 BARS = ((0.0, 10.0, 4.0), (3.6, 7.2, 6.8), (7.2, 4.4, 9.6), (10.8, 1.6, 12.4))
 """Left, top and height of each bar of a priority or a severity."""

@@ -1,7 +1,7 @@
 """The order to the cage to pay what the house owes by an incident: who, how much, why, and two signatures, on one page.
 
-It is of the incident, and of what is owed now: the same money is on no order of another finding, and what was paid in
-the meantime is on none.
+An order covers the whole incident and what it owes now. So no other order asks for the same money, and none asks for
+what was paid in the meantime.
 """
 
 from __future__ import annotations

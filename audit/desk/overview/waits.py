@@ -123,7 +123,7 @@ def losses(
     casinos: Mapping[int, Casino] = MappingProxyType({}),
     write: WriteMoney = money,
 ) -> list[Loss]:
-    """Return what is owed by the open incidents, by side and currency. ``sums`` is of ``sums_of``.
+    """Return what the open incidents owe, by side and currency. ``sums`` comes from ``sums_of``.
 
     ``casinos`` are those that the page is about, by their ids; without them the oldest is on no casino's clock. As
     figures they are to the cent; a sentence has another ``write``.
@@ -209,9 +209,10 @@ def chart(lines: Sequence[Incident]) -> SafeString:
 def _dot(line: Incident, now: datetime) -> Dot:
     case = line.finding.case
     assert case is not None
-    amount = float(line.owed) if line.owed else None
-    kind = line.stake.side if line.owed else "none"
-    text = line.stake.amount if line.owed else ""
+    owed = line.owed
+    amount = float(owed) if owed else None
+    kind = line.stake.side if owed else "none"
+    text = line.stake.amount if owed else ""
     label = _name(line.finding, "player") or line.title
     return Dot(_share(case.deadline - now), amount, kind, text, label)
 

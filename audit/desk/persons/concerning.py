@@ -1,9 +1,8 @@
 """The findings that concern one person in a month, as the pages of persons show them: one query, then another for rows.
 
 A sum adds up claims, each of which stands at one finding of its incident; what follows from a cause has no row of its
-own.
-What is only for information, as an entry that was corrected within the coup, has no case: it is counted, and listed by
-the list of findings alone.
+own. What is only for information, as an entry that was corrected within the coup, has no case: it is counted, and
+listed by the list of findings alone.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from django.urls import reverse
 from django.utils.safestring import SafeString, mark_safe
 
 from audit.access.capabilities import Capability
-from audit.casework.debts import SIDES, stake_of_incident, with_money
+from audit.casework.debts import CLAIM, LOSERS, SIDES, stake_of_incident, with_money
 from audit.casework.priority import with_priority
 from audit.casework.stakes import Stake
 from audit.charts.heat import tint
@@ -35,16 +34,9 @@ from audit.desk.scoped_admin import scope_of
 from audit.exports.findings import add_names
 from audit.ledger import listing
 from audit.models import Casino, Finding, LedgerProcess, NightReport
-from audit.models.adjudication import Severity
 from audit.models.cases import State
 from audit.persons.directory import Directory
-from audit.presentation import (
-    WriteMoney,
-    finding_title,
-    local,
-    money,
-    reference,
-)
+from audit.presentation import WriteMoney, finding_title, local, money, reference
 from audit.reconciliation.month import month_after
 
 ROWS = 25
@@ -67,7 +59,7 @@ Sums = dict[tuple[str, str], int]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What one query says of a finding. ``side`` and ``amount`` are of its claim: who loses, "" where none stands."""
+    """What one query says of a finding. ``side`` loses by its claim, of ``amount``; "" and 0 without one."""
 
     pk: int
     rule: str
@@ -313,25 +305,24 @@ def concerning(casino: Casino, role: str, code: str, first: date) -> Concerning:
         casino=casino, gaming_day__gte=first, gaming_day__lt=month_after(first), **{role: code}
     )
     fields = (
-        *("pk", "rule", "seq", "wager", "table__code", "occurred_at", "gaming_day", "severity", "owed", "currency"),
+        *("pk", "rule", "seq", "wager", "table__code", "occurred_at", "gaming_day", "currency"),
         *("case_id", "case__seq", "case__rule", "case__wager", "case__state", "croupier"),
     )
-    found = [_found(row) for row in rows.order_by("-occurred_at", "-pk").values(*fields)]
+    found = [_found(row) for row in rows.order_by("-occurred_at", "-pk").values(*fields, claim=CLAIM)]
     return Concerning(casino, role, code, first, found)
 
 
 def _found(row: Mapping[str, Any]) -> Found:
     own, of_case = (tuple(row[f"{prefix}{name}"] for name in ("seq", "rule", "wager")) for prefix in ("", "case__"))
-    owed = (row["owed"] if row["severity"] != Severity.INFO else None) or {}
-    side = next((side for side, by in SIDES.items() if by == owed.get("by")), "")
+    claim = row["claim"] or {}
     return Found(
         row["pk"],
         row["rule"],
         row["table__code"] or "",
         row["occurred_at"],
         row["gaming_day"],
-        side,
-        owed.get("amount", 0),
+        LOSERS[claim["by"]] if claim else "",
+        claim.get("amount", 0),
         row["currency"],
         own == of_case,
         row["case__state"] in OPEN and row["case__state"] != State.CLOSED,

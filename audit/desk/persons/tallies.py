@@ -16,7 +16,7 @@ from django.db.models import Count, Q, Sum, Value
 from django.db.models.fields.json import KT
 
 from audit.access.scope import Scope
-from audit.casework.debts import AMOUNT, IS_CLAIM
+from audit.casework.debts import AMOUNT, IS_CLAIM, LOSERS
 from audit.desk.findings.queues import HEADS, OPEN
 from audit.desk.persons.concerning import in_words
 from audit.models import Finding, Person, PersonKind
@@ -83,5 +83,5 @@ def _tallies(role: str, family: Family, persons: Sequence[Person]) -> dict[Key, 
         tally.open += row["open"]
         tally.days.update(row["days"])
         if row["by"]:
-            tally.sums["player" if row["by"] == "house" else "bank", row["currency"]] += row["owed"] or 0
+            tally.sums[LOSERS[row["by"]], row["currency"]] += row["owed"] or 0
     return tallies
