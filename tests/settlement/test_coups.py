@@ -87,6 +87,13 @@ TAPES = {
         recover w1 0+1000                     ! act-put-right:w1 ? contract-wager-withdrawn
         throw 5-1
     """,
+    "what was handed back whole leaves an empty spot, which is not swept": """
+        fr-roulette collections
+        place w1 rouge 1000
+        pay w1 0+1000                         ! payout-without-result:w1
+        sweep w1                              ? winning-wager-collected
+        land 2
+    """,
     "swept, handed back, swept again, handed back again: it lies where it lay": """
         fr-craps collections
         place w1 big_6 600

@@ -44,10 +44,10 @@ def test_any_money(stream: list[bytes]) -> None:
 
 
 @pytest.mark.faults
-@pytest.mark.parametrize("tenth", range(10))  # each draws streams of its own, well within a test's timeout
+@pytest.mark.parametrize("_tenth", range(10))  # each draws streams of its own, well within a test's timeout
 @settings(max_examples=10_000, deadline=None)
 @given(stream=money_streams(most=40))
-def test_a_hundred_thousand_streams(tenth: int, stream: list[bytes]) -> None:
+def test_a_hundred_thousand_streams(_tenth: int, stream: list[bytes]) -> None:
     assert faults(stream) == []
 
 

@@ -9,8 +9,16 @@ from django.utils import timezone
 from django.utils.translation import override
 
 from audit.adjudication.replay import advance
-from audit.casework.debts import debt_of_incident, stake_of_incident
+from audit.casework.debts import (
+    debt_of_incident,
+    incidents_owing,
+    owed_at_finding,
+    owing,
+    stake_of_incident,
+    with_money,
+)
 from audit.desk.findings.payment_order import _data, payees, payment_order
+from audit.desk.persons.concerning import concerning
 from audit.models import Finding
 from audit.persons.directory import NO_NAMES
 from audit.presentation import reference
@@ -182,3 +190,25 @@ def test_an_incident_of_several_players_is_on_one_order_with_a_sum_for_each(desk
     assert payment_order(first, desk.first, NO_NAMES, timezone.now())[:5] == b"%PDF-"
     page = client_of(desk.first).get(f"{LIST}{first.pk}/change/", headers={"accept-language": "en"})
     assert page.context["verdict"].plain_title == "The house owes several players €75"
+
+
+def test_information_owes_nothing_in_memory_in_sql_and_to_lists(desk: Desk) -> None:
+    first = found(desk, "major", rule="payout-missing", euros=-50, player="p1")
+    for euros in (-20, 30):
+        found(desk, "info", rule="payout-missing", euros=euros, player="p1", case=first.case)
+    of_case = Finding.objects.standing().filter(case=first.case)
+    (with_its_money,) = with_money(of_case.filter(pk=first.pk))
+    for head in (Finding.objects.get(pk=first.pk), with_its_money):
+        assert (debt_of_incident(head).to_players, debt_of_incident(head).to_bank) == (5_000, 0)
+    assert [*owing(of_case, "house")] == [first]
+    assert not owing(of_case, "player")
+    assert incidents_owing(of_case, "house").count() == 3
+    assert not incidents_owing(of_case, "player")
+    assert sorted(of_case.annotate(now=owed_at_finding()).values_list("now", flat=True)) == [0, 0, 5_000]
+    for query in ({"queue": "open", "by": "night"}, {"queue": "open", "by": "deadline"}):
+        groups = client_of(desk.first).get(LIST, query).context["listed"].groups
+        (row,) = [row for group in groups for row in group.rows if row.finding.pk == first.pk]
+        assert (row.stake.side, row.stake.amount) == ("player", "€50.00")
+        assert [each.words for each in row.consequences.first] == ["", ""]
+    found_of = concerning(desk.tenant.casino, "player", "p1", first.gaming_day.replace(day=1))
+    assert found_of.sums == {("player", "EUR"): 5_000}
