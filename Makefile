@@ -6,7 +6,7 @@
 #   faults   the long forms: every crash point, whole deployments that hang, die, fill a disk or lack rights, every
 #            user of the matrix with every method, a phone's width, 100,000 coups read a second time; PART=0, 1 or 2 is a
 #            third of them
-#   soak     the longest forms, before a release: 1,000 fault schedules, a million coups read a second time, 10,000
+#   soak     the longest forms, before a release: 1,000 fault schedules, 900,000 other coups read a second time, 10,000
 #            coups of human nights of each game, twenty table years of the ledger
 #   search   the property tests with examples drawn anew; SEED=1 repeats a draw and the order
 #   check    everything that is checked without running a test

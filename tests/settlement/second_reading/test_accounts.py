@@ -1,13 +1,13 @@
 """``settlement`` against the second reading of account.md 1: what is owed for each wager, over streams full of dirt.
 
-``make faults`` plays 100,000 coups and ``make soak`` a million; ``CABOCHON_FIRST_SEED`` says where their seeds begin.
+``make faults`` plays 100,000 coups and ``make soak`` 900,000 others; ``CABOCHON_FIRST_SEED`` says where their seeds
+begin.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter, defaultdict
-from itertools import count
 from typing import Any
 
 import pytest
@@ -18,12 +18,7 @@ from tests.settlement.second_reading.account import Balance
 from tests.settlement.second_reading.account_cases import CASES
 from tests.settlement.second_reading.dirt import ENTRIES, KINDS, LATER, OBSERVES, stream
 from tests.settlement.second_reading.practice import Events
-from tests.settlement.second_reading.test_second_reading import (
-    CHUNKS,
-    FIRST_SEED,
-    MOST_SHOWN,
-    SEEDS_OF_A_CHUNK,
-)
+from tests.settlement.second_reading.test_second_reading import MOST_SHOWN, VERY_MANY_COUPS, differences_of
 
 # What they claim is a commission, which is another payment than those of the wager.
 OF_COMMISSIONS = ("commission-amount-mismatch", "undue-commission")
@@ -109,20 +104,9 @@ def test_findings_add_up_to_the_debt_of_each_wager(streams: int) -> None:
     assert differences[:MOST_SHOWN] == []
 
 
-@pytest.mark.parametrize("chunk", range(CHUNKS))
-@pytest.mark.parametrize(
-    "coups", [pytest.param(100_000, marks=pytest.mark.faults), pytest.param(1_000_000, marks=pytest.mark.soak)]
-)
-def test_findings_add_up_over_very_many_coups(coups: int, chunk: int) -> None:
-    differences: list[Difference] = []
-    played = 0
-    for seed in count(FIRST_SEED + chunk * SEEDS_OF_A_CHUNK):
-        found, of_stream = compare(seed)
-        differences += found
-        played += of_stream
-        if played >= coups / CHUNKS or len(differences) >= MOST_SHOWN:
-            break
-    assert differences[:MOST_SHOWN] == []
+@VERY_MANY_COUPS
+def test_findings_add_up_over_very_many_coups(chunk: int) -> None:
+    assert differences_of(chunk, compare)[:MOST_SHOWN] == []
 
 
 # The generator.
