@@ -65,11 +65,12 @@ def judge(table: Table, wager: Wager, sums: LeftUpSums, seq: int, *, is_over: bo
 
 
 def is_plain(wager: Wager, sums: LeftUpSums) -> bool:
-    """Whether a winner was paid what was due, but for what plays on, at once and with nothing left of earlier coups.
+    """Whether a wager was paid what was due, but for what plays on, at once and with nothing left of earlier coups.
 
-    Then ``judge`` has nothing to report: so ends every coup that leaves a winning stake up.
+    Then ``judge`` has nothing to report: so ends every coup that leaves a winning stake up, or sweeps what was left of
+    a stake that was withdrawn in part.
     """
-    if wager.status != "won" or wager.announced is not None:
+    if wager.status not in ("won", "lost") or wager.announced is not None:
         return False
     account = wager.account
     if account is not None and (

@@ -79,16 +79,16 @@ def place_on(kinds: Mapping[str, Kind], *, is_closed_list: bool = True) -> Calla
             wager.status = "void"
             wager.stake_due = stake
             ledger.returned += stake
-        # A usual stake needs nothing more; for any other ``_check_stake`` decides what to report.
+        # A usual stake needs nothing more; for any other ``_check_stake`` decides what to report. What a player has on
+        # one combination together is no more than all that is open.
+        limit = session.maximum.get(bet)
         if (
             stake < session.minimum
             or data.medium != "chips"
             or table.acts
-            # Above the maximum is what a player has there together: no more than all that is open.
             or (
-                bet in session.maximum
-                and stake + ledger.stakes + ledger.commissions - ledger.returned - ledger.collected
-                > session.maximum[bet]
+                limit is not None
+                and stake + ledger.stakes + ledger.commissions - ledger.returned - ledger.collected > limit
             )
         ):
             _check_stake(table, event, wager)
