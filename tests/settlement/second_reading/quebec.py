@@ -72,8 +72,10 @@ class Table:
                 self.switched.append((wager, data["working"]))
             case "wager.switched" if wager is not None:
                 wager.is_working = data["working"]
-            case "dice.thrown" if self.is_result(event):
-                self.throw(sum(data["faces"]))
+            case "dice.thrown" | "throw.voided":
+                if self.is_result(event):
+                    self.throw(sum(data["faces"]))
+                # One that is void was the throw for which it came too late.
                 for switched, is_working in self.switched:
                     switched.is_working = is_working
                 self.switched = []
