@@ -26,6 +26,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 
 TESTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
@@ -129,6 +131,7 @@ def _run(sample: int | None, seed: int) -> dict[str, str]:
         return runner
 
     get_mutant_runner, mutmut.get_mutant_runner = mutmut.get_mutant_runner, fastest_tests_first
+    _name_tests_alike()
     set_mutant_under_test("mutant_generation")
     Path("mutants").mkdir()
     with mutmut.CatchOutput():
@@ -143,6 +146,15 @@ def _run(sample: int | None, seed: int) -> dict[str, str]:
     mutmut._run(chosen, max_children=os.cpu_count())
     ended = mutmut.collect_source_file_mutation_data(mutant_names=chosen)[0]
     return {name: status_by_exit_code[data.exit_code_by_key[name]] for data, name, _ in ended}
+
+
+def _name_tests_alike() -> None:
+    """Give tests the same names whenever this process collects them.
+
+    pytest keeps the names that it has escaped for ASCII, and would escape those again.
+    """
+    parametrize = pytest.Metafunc.parametrize
+    pytest.Metafunc.parametrize = lambda *args, _param_mark=None, **kwargs: parametrize(*args, **kwargs)  # type: ignore[method-assign]
 
 
 def _forget_results() -> None:
