@@ -148,7 +148,7 @@ def _take_again(table: Table, wager: Wager, change: StakeChange) -> None:
         )
     elif wager.status == "open":
         take_back(table, wager, change.seq, min(change.requested or wager.standing, wager.standing))
-        if wager.is_swept and not wager.standing:
+        if wager.is_swept and not change.was_swept and not wager.standing:
             account_of(table, wager).withdrawn = 0  # what was swept since lay there
 
 
@@ -173,7 +173,8 @@ def _placed_late(table: Table, wager: Wager, change: StakeChange) -> None:
 
 def _switched_late(table: Table, wager: Wager, change: StakeChange) -> None:
     switch_to = "on" if wager.working else "off"
-    find(table, "working-call-late", change.seq, table.call, wager=wager, call_seq=table.call, switch=switch_to)
+    if wager.status == "open":
+        find(table, "working-call-late", change.seq, table.call, wager=wager, call_seq=table.call, switch=switch_to)
     wager.switched_late = wager.working
     wager.working = not wager.working
     wager.changed_by = table.call

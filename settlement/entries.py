@@ -10,8 +10,9 @@ from settlement.finding import Fact, Finding, FindingRef
 class Move(Struct, frozen=True, array_like=True, gc=False):
     """One entry of this coup in the account of a wager. Amounts in minor units, below zero what the player gave back.
 
-    ``lifted`` is what he took himself, ``settled`` what a dispute gave him. ``rule`` is what a payout breaks if nothing
-    has decided the wager when the coup ends, ``by`` the event that shows it, ``result`` its throw or pocket.
+    ``lifted`` is what he took himself, ``settled`` what a dispute gave him, ``put_back`` what of ``stake`` had been
+    swept and lies again where it lay. ``rule`` is what a payout breaks if nothing has decided the wager when the coup
+    ends, ``by`` the event that shows it, ``result`` its throw or pocket.
     """
 
     seq: int
@@ -23,6 +24,7 @@ class Move(Struct, frozen=True, array_like=True, gc=False):
     by: int = 0
     result: str = ""
     payer: str = ""
+    put_back: int = 0
 
     @property
     def is_payment(self) -> bool:

@@ -135,6 +135,7 @@ def enter(table: Table, wager: Wager, move: Move) -> None:
     elif wager.undecided and wager.is_swept and is_whole and not move.winnings and move.stake == wager.standing:
         wager.is_swept = False  # it lies again where it lay
         account.put_back += move.stake
+        account.moves = (*account.moves[:-1], replace(move, put_back=move.stake))
         table.taken.pop(wager.id, None)
     wager.changed_by = move.seq
     table.moved[wager.id] = None
@@ -291,6 +292,7 @@ def _lay_there(wager: Wager, account: Account) -> None:
         account.withdrawn = account.lifted = 0
     elif account.lifted - account.recovered >= wager.standing and wager.winnings_paid + account.settled >= 0:
         account.lifted = account.recovered
+        account.moves = tuple(move for move in account.moves if not move.lifted)
 
 
 def _sweep_account(table: Table, wager: Wager, account: Account, seq: int) -> None:

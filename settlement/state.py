@@ -145,7 +145,8 @@ class StakeChange(Struct, frozen=True, array_like=True, gc=False):
     """What was done to a wager before the call of a coup, kept until the call: its clock may be later.
 
     ``amount`` is what a withdrawal took back, in minor units, ``requested`` what it was to take back, 0 for all. For a
-    move they are the number before it, and the throws that the wager had seen on that number.
+    move they are the number before it, and the throws that the wager had seen on that number. ``was_swept``: the stake
+    was in the bank before it.
     """
 
     type: str
@@ -154,6 +155,7 @@ class StakeChange(Struct, frozen=True, array_like=True, gc=False):
     wager: str
     amount: int = 0
     requested: int = 0
+    was_swept: bool = False
 
 
 class LeftUp(Struct, frozen=True, array_like=True, gc=False):

@@ -247,4 +247,7 @@ def _remember_until_call(table: Table, event: WagerWithdrawn, wager: Wager, amou
         return
     requested = event.data.amount
     wanted = requested if isinstance(requested, int) else 0
-    table.stake_changes.append(StakeChange("wager.withdrawn", event.seq, event.occurred_at, wager.id, amount, wanted))
+    change = StakeChange(
+        "wager.withdrawn", event.seq, event.occurred_at, wager.id, amount, wanted, was_swept=wager.is_swept
+    )
+    table.stake_changes.append(change)

@@ -220,8 +220,10 @@ def read_choice(table: Table, wager_id: str, seq: int) -> None:
     if wager is None or not wager.zero_by or wager.zero_by != table.coup_began or wager.account is None:
         return
     account, is_half = wager.account, _is_half(table, wager)
+    put_back = sum(move.put_back for move in account.moves)
     if is_half and wager.status in HELD_BY_ZERO:
         account.before_half = wager.status
+        account.put_back -= put_back  # of what was swept and handed back he keeps the half
         table.awaiting.pop(wager.id, None)
         give_back(table, wager, seq, "refunded_half", halved(wager.zeros), may_change=True)
         table.due.pop(wager.id, None)
@@ -232,6 +234,7 @@ def read_choice(table: Table, wager_id: str, seq: int) -> None:
         else:
             table.awaiting[wager.id] = None
         account.before_half = ""
+        account.put_back += put_back
         wager.paid_by = 0
 
 
@@ -363,6 +366,7 @@ def _has_moved(table: Table, wager: Wager) -> bool:
     if wager.account is not None:
         moves = wager.account.moves
         winnings, stake = net(moves)
+        stake -= sum(move.put_back for move in moves)
         return bool(wager.account.before_half or stake or winnings + sum(move.settled for move in moves))
     return wager.paid_by > table.coup_began
 

@@ -84,6 +84,18 @@ def _reading_choice(move: Handler) -> Callable[[Table, Any], Any]:
     return move_and_read
 
 
+def _sweep_and_read(sweep: Handler) -> Callable[[Table, Any], Any]:
+    """Return a handler of sweeps: what was swept was not taken at the zero, whatever was said before."""
+
+    def sweep_and_read(table: Table, event: StakesCollected) -> None:
+        sweep(table, event)
+        if table.zero_by and table.zero_by == table.coup_began:
+            for wager_id in event.data.wagers:
+                art_54.read_choice(table, wager_id, event.seq)
+
+    return sweep_and_read
+
+
 def _settle_and_read(settle: Handler) -> Callable[[Table, Any], Any]:
     """Return a handler of settlements, which are movements of the wager that their dispute names."""
 
@@ -100,6 +112,7 @@ def _roulette(layout: Layout) -> dict[type[Envelope], Handler]:
     return {
         **of_chips,
         **{kind: _reading_choice(of_chips[kind]) for kind in (PayoutMade, PayoutRecovered, WagerWithdrawn)},
+        StakesCollected: _sweep_and_read(of_chips[StakesCollected]),
         DisputeSettled: _settle_and_read(of_chips[DisputeSettled]),
         OrphanRecorded: claims.record_orphan,
         SessionClosed: closing(art_54.report_missing_decisions),

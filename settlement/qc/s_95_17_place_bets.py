@@ -47,9 +47,14 @@ def settle_throw(table: Table, event: DiceThrown, total: int) -> None:
 
 
 def switch(table: Table, event: WagerSwitched) -> None:
-    """Switch a right or buy bet on or off for the come-out; after the call, from the next throw on."""
+    """Switch a right or buy bet on or off for the come-out; after the call, from the next throw on.
+
+    Until the call one that was taken back is switched as well: the call may show that it was taken back too late.
+    """
     wager = table.wagers.get(event.data.wager)
-    if wager is None or wager.status != "open" or wager.bet not in OFF_ON_COME_OUT:
+    if wager is None or wager.bet not in OFF_ON_COME_OUT:
+        return
+    if wager.status != "open" and (table.call or wager.status != "withdrawn"):
         return
     working = event.data.working
     when = timing(table, event.occurred_at)

@@ -13,7 +13,8 @@ Where the text is open, it is read like this.
     What was lifted too late may be withdrawn in time later on: that is no more than the stake, unless he gave it back
     or paid for it.
 *   "What was wrong and is right by then … it lies again where it lay, or was handed back": an undecided stake that was
-    swept, and handed back whole and without winnings, lies there. A stake that was lifted whole, and is swept, lay
+    swept, and handed back whole and without winnings, lies there. Where the half of it is taken back in the coup of a
+    zero, "whatever went to and fro before", he was handed the half. A stake that was lifted whole, and is swept, lay
     there as well, unless he has paid for it.
 """
 
@@ -39,6 +40,8 @@ class Chips:
     is_swept: bool = False
     handed_in_play: int = 0
     """Of the stake, handed back before anything decided the wager."""
+    laid_back: int = 0
+    """Of the stake, swept and handed back: it lies where it lay."""
     known: int = 0
     """What was handed back and not recovered when the last coup ended that did not decide the wager."""
 
@@ -57,6 +60,7 @@ class Chips:
         is_whole = self.net + self.lifted <= self.withdrawn and stake == standing
         if is_undecided and self.is_swept and is_whole and not winnings:
             self.is_swept = False
+            self.laid_back += stake
         else:
             self.handed_back += stake
             if is_undecided:

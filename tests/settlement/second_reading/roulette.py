@@ -243,8 +243,11 @@ class Table:
         """
         for name, wager in self.wagers.items():
             is_held = wager.may_choose and wager.status in ("awaiting_decision", "imprisoned")
-            if is_held and self.is_half_taken(wager, book.accounts[name]):
+            chips = book.accounts[name]
+            if is_held and self.is_half_taken(wager, chips):
                 self.refund_half(wager)
+                chips.handed_back += chips.laid_back - wager.at_zero.laid_back
+                chips.laid_back = wager.at_zero.laid_back
 
     def is_half_taken(self, wager: Wager, chips: Chips) -> bool:
         halves = {wager.half // self.unit * self.unit, -(-wager.half // self.unit) * self.unit, wager.half}
@@ -254,8 +257,9 @@ class Table:
         """Return what may have been taken of the stake since the zero; nothing if any other money moved."""
         if chips.money != wager.at_zero.money:
             return set()
-        net, lifted = chips.net - wager.at_zero.net, chips.lifted - wager.at_zero.lifted
-        handed_back = chips.handed_back - wager.at_zero.handed_back
+        laid_back = chips.laid_back - wager.at_zero.laid_back
+        net, lifted = chips.net - wager.at_zero.net + laid_back, chips.lifted - wager.at_zero.lifted
+        handed_back = chips.handed_back - wager.at_zero.handed_back + laid_back
         return {net + lifted, net + max(0, lifted - handed_back)}
 
     def has_been_paid(self, wager: Wager, chips: Chips) -> bool:

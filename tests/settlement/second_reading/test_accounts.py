@@ -409,6 +409,32 @@ ROULETTE: dict[str, tuple[list[Reported], tuple[int, int, int]]] = {
         [ROUGE, ball(0), lifted(500), taken_back(0, 500), PRISON, ball(1), ball(2)],
         (1000, 1000, 0),
     ),
+    # A sweep by mistake: the whole is put back, and then he takes the half.
+    "swept at a zero, put back, and the half taken": (
+        [ROUGE, ball(0), swept(), paid(0, 1000), taken_back(0, 500), ball(2), ball(4)],
+        (500, 500, 0),
+    ),
+    "swept at a zero and put back: he may still choose": (
+        [ROUGE, ball(0), swept(), paid(0, 1000), PRISON, ball(1), ball(2)],
+        (1000, 1000, 0),
+    ),
+    "all taken, a part of it late, and swept all the same: nothing was taken": (
+        [laid("rouge", 3), CALL, lifted(2), ball(0), lifted(1), swept(), CLOSED],
+        (0, 0, 0),
+    ),
+    "swept, called void, and withdrawn late and in time": (
+        [
+            ROUGE,
+            ball(2),
+            swept(),
+            ("spin.voided", {"announced_by": "croupier", "reason": "unsure", "voids": 3}),
+            late(*lifted()),
+            lifted(2000),
+            CALL,
+            CLOSED,
+        ],
+        (1000, 1000, 0),
+    ),
     "a quarter after two zeros": ([ROUGE, ball(0), ball(0), paid(0, 250), ball(2), ball(4)], (250, 250, 0)),
     # 101 / 2 = 50½: rounded up by half a unit.
     "a half rounded up": ([laid("rouge", 101), ball(0), paid(0, 51), ball(2), ball(4)], (51, 50, 0)),
@@ -556,7 +582,41 @@ def test_accounts_of_art_55_8(case: str) -> None:
     assert balances_of("fr-craps", [], reported)["a"] == balance
 
 
-OF_HAND = [*(("fr-roulette", *each) for each in ROULETTE.items()), *(("fr-craps", *each) for each in CRAPS.items())]
+WORKING = ("wager.switched", {"wager": "a", "working": True})
+RIGHT_EIGHT = laid("right_bet", 600, number=8)
+
+# "A late wager.switched counts from the next throw."
+QUEBEC: dict[str, tuple[list[Reported], tuple[int, int, int]]] = {
+    "switched after the call of a throw that is void": (
+        [
+            RIGHT_EIGHT,
+            CALL,
+            late(*WORKING),
+            ("throw.voided", {"announced_by": "stickman", "flags": ["slid"]}),
+            dice(4, 4),
+            paid(700, 600),
+            THREE,
+        ],
+        (1300, 1300, 0),
+    ),
+    "taken back too late, and switched on in time": (
+        [RIGHT_EIGHT, late(*lifted()), WORKING, CALL, dice(4, 4), paid(700, 0), THREE],
+        (1300, 1300, 0),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", QUEBEC)
+def test_accounts_of_s_95_17(case: str) -> None:
+    reported, balance = QUEBEC[case]
+    assert balances_of("qc-craps", [], reported)["a"] == balance
+
+
+OF_HAND = [
+    *(("fr-roulette", *each) for each in ROULETTE.items()),
+    *(("fr-craps", *each) for each in CRAPS.items()),
+    *(("qc-craps", *each) for each in QUEBEC.items()),
+]
 
 
 @pytest.mark.parametrize(("ruleset", "case", "counted"), OF_HAND)
