@@ -76,6 +76,7 @@ class Chips:
         if is_undecided and not self.withdrawn + self.lifted:
             laid_back = min(stake, self.handed_back)
             self.handed_back -= laid_back
+            self.handed_in_play -= laid_back
             stake -= laid_back
         self.recovered += stake
 
