@@ -21,15 +21,15 @@ from zoneinfo import ZoneInfo
 from django.db.models import Q
 from django.utils import timezone
 from django.utils.formats import date_format, number_format
-from django.utils.functional import Promise
-from django.utils.translation import get_language, gettext, gettext_lazy, ngettext
+from django.utils.functional import Promise, lazy
+from django.utils.translation import get_language, gettext, ngettext
 
 from audit.models import AccountRequest, Casino, Escalation, Finding, Officer, RunCause
 from settlement.catalogue import BET_LABELS, RULES, Language
 from settlement.catalogue.rule import Kind
 from settlement.catalogue.sentences import Writer, amount, amount_in_prose, exponent, format_fact
 from settlement.catalogue.sentences import multiple as multiple_in
-from settlement.catalogue.words import word
+from settlement.catalogue.words import WORDS, word
 from settlement.provisions import label_in
 from settlement.rulesets import RULESETS
 
@@ -48,29 +48,16 @@ MONTHS_FR = (
 WEEKDAYS_EN = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 WEEKDAYS_FR = ("lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche")
 
-FAMILY_NAMES: Mapping[str, Promise] = {
-    "announcements": gettext_lazy("announcements"),
-    "bank": gettext_lazy("fills, credits and buy-ins"),
-    "calls": gettext_lazy("the croupier’s calls"),
-    "collections": gettext_lazy("collections of stakes"),
-    "colours": gettext_lazy("colours of chips"),
-    "custody": gettext_lazy("who holds the equipment"),
-    "decisions": gettext_lazy("decisions of players"),
-    "handling": gettext_lazy("handling of chips"),
-    "marker": gettext_lazy("the point marker"),
-    "payouts": gettext_lazy("payouts"),
-    "results": gettext_lazy("results"),
-    "seating": gettext_lazy("who is at the table"),
-    "staff": gettext_lazy("who is on duty"),
-    "wagers": gettext_lazy("wagers placed"),
-    "wheel": gettext_lazy("what happens at the wheel"),
-}
-"""The families of events that a table may report."""
-
 
 def language() -> Language:
     """Return the language of the page or file: French where French is active, else English."""
     return "fr" if (get_language() or "").startswith("fr") else "en"
+
+
+_family_name = lazy(lambda family: word("families", family, language()), str)
+
+FAMILY_NAMES: Mapping[str, Promise] = {family: _family_name(family) for family in WORDS["families"]}
+"""The families of events that a table may report."""
 
 
 def local(moment: datetime, casino: Casino | None) -> datetime:

@@ -34,6 +34,9 @@ RULE_OF_STAKE: Mapping[str, str] = MappingProxyType(
 OF_STAKE = frozenset({*RULE_OF_STAKE.values(), "winning-wager-collected", "void-stake-kept"})
 OF_WINNINGS = frozenset({"payout-overpaid", "payout-underpaid", "imprisoned-stake-paid-winnings"})
 
+LYING = "losing-wager-not-collected"
+"""The rule on a loser that lies on the felt: that is no debt."""
+
 NO_CLAIM = frozenset(
     {
         "act-put-right",
@@ -104,11 +107,7 @@ def as_they_read(coup: Coup, debt: int, left: int, seq: int, *, is_carried: bool
     target = left if is_carried else debt
     claims = list(account.claims)
     # A loser that lies on the felt is no debt.
-    open_ = [
-        index
-        for index, each in enumerate(claims)
-        if each.put_right_by is None and each.rule != "losing-wager-not-collected"
-    ]
+    open_ = [index for index, each in enumerate(claims) if each.put_right_by is None and each.rule != LYING]
     is_at_zero = not debt and coup.payments and not (coup.wager.undecided and coup.wager.is_swept)
     if (not target and coup.before) or is_at_zero:  # at zero, or through it
         for index in open_:

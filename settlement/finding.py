@@ -6,14 +6,14 @@ bad payout at 22:15.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from settlement.catalogue import Language, Wording, message, remedy
+from settlement.catalogue import Language, Wording, groups, message, remedy
 from settlement.catalogue.sentences import Writer, amount
 from settlement.catalogue.words import word
 
@@ -25,6 +25,16 @@ READ_OTHERWISE = Wording(
 )
 
 PUT_RIGHT = Wording("Event {} put it right after the coup.", "L’événement {} l’a régularisé après le coup.")
+
+MADE_GOOD_SINCE = Wording(
+    "Since then {} of it was made good; {} is still owed.",
+    "Depuis, la somme de {} a été régularisée ; il reste dû {}.",
+)
+GROWN_SINCE = Wording("With what was added since, {} is owed.", "Avec ce qui s’y est ajouté depuis, il est dû {}.")
+FOUND_BEFORE = Wording(
+    "An earlier finding of this wager already has {} of it.", "Un constat antérieur de cette mise en porte déjà {}."
+)
+NOT_DUE = Wording("Not due to the player: {}.", "Part non due au joueur : {}.")
 
 NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
@@ -177,9 +187,29 @@ class Finding(Struct, frozen=True, kw_only=True):
         if (reading := self.facts.get("reading")) is not None:
             named = word("readings", reading, language)
             sentence = f"{sentence} {READ_OTHERWISE.in_language(language).format(named)}"
-        if self.put_right_by is None:
-            return sentence
-        return f"{sentence} {PUT_RIGHT.in_language(language).format(self.put_right_by)}"
+        if self.put_right_by is not None:
+            return f"{sentence} {PUT_RIGHT.in_language(language).format(self.put_right_by)}"
+        return " ".join([sentence, *self._sums(language, write)])
+
+    def _sums(self, language: Language, write: Writer) -> Iterator[str]:
+        """Yield what makes the amounts of the sentence and the one of the remedy add up."""
+
+        def of(wording: Wording, *amounts: int) -> str:
+            return wording.in_language(language).format(*(write(each, self.currency, language) for each in amounts))
+
+        wrong = abs(self.difference or 0)
+        if not wrong:
+            return
+        if self.rule in groups.PAID and isinstance(self.expected, int) and isinstance(self.recorded, int):
+            before = abs(self.recorded - self.expected) - wrong
+            if before > 0:
+                yield of(FOUND_BEFORE, before)
+        elif self.rule in groups.WITHDRAWALS_FORBIDDEN and wrong != self.recorded:
+            yield of(NOT_DUE, wrong)
+        if self.owed is not None and self.owed.amount < wrong:
+            yield of(MADE_GOOD_SINCE, wrong - self.owed.amount, self.owed.amount)
+        elif self.owed is not None and self.owed.amount > wrong:
+            yield of(GROWN_SINCE, self.owed.amount)
 
     def remedy(self, language: Language, names: Mapping[str, str] = NO_NAMES, write: Writer = amount) -> str:
         """Return what to do about it, as a sentence, its amounts as ``write`` writes them.

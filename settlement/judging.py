@@ -105,7 +105,8 @@ def _find_claim(coup: Coup, seq: int) -> str | None:
     if (wager.id in table.due or coup.sums.seq) and not is_known:
         winnings, stake = coup.due
         facts = {"decided_seq": wager.decided_by, "winnings_due": winnings, "stake_due": stake}
-        _claim(coup, "payout-missing", wager.decided_by or 0, seq, due=winnings + stake, **facts)
+        ending = table.coups_end_by
+        _claim(coup, "payout-missing", wager.decided_by or 0, seq, due=winnings + stake, **facts, ending=ending)
         return "missing"
     return "sweep" if wager.id in table.taken else None
 
@@ -216,7 +217,8 @@ def _rule_of_winnings(coup: Coup) -> tuple[str, dict[str, Any]]:
     if wager.status == "released" and coup.balance.winnings > 0:
         return "imprisoned-stake-paid-winnings", {"zeros": wager.zeros}
     rule = "payout-overpaid" if coup.balance.winnings > 0 else "payout-underpaid"
-    return rule, {"odds": wager.odds, "status": wager.status, "decided_seq": wager.decided_by}
+    odds = None if coup.sums.pressed else wager.odds  # of what was staked anew the odds say nothing
+    return rule, {"odds": odds, "status": wager.status, "decided_seq": wager.decided_by}
 
 
 def _rule_of_stake(coup: Coup) -> tuple[str, dict[str, Any]]:
@@ -319,6 +321,8 @@ def _find_acts(coup: Coup, carried: int) -> None:
             facts = cast(dict[str, Any], facts_of("wager.withdrawn", act.rule, act.amount, seq, right_by))
             find(coup.table, PUT_RIGHT, *act.evidence, right_by, wager=wager, **facts)
             continue
+        is_open = wager.undecided or wager.status == "withdrawn"
+        outcome = {} if is_open else {"decided_seq": wager.decided_by, "status": wager.status}
         find(
             coup.table,
             act.rule,
@@ -327,7 +331,7 @@ def _find_acts(coup: Coup, carried: int) -> None:
             severity=act.severity,
             recorded=act.amount,
             difference=carried if act is acts[-1] and carried else None,
-            **cast(dict[str, Any], act.facts),
+            **cast(dict[str, Any], outcome | act.facts),
         )
 
 

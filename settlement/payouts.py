@@ -19,6 +19,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from settlement import acts
+from settlement.account_findings import LYING
 from settlement.accounts import handed_back, handed_since
 from settlement.events import PayoutMade, PayoutRecovered, StakesCollected, WagerPlaced
 from settlement.events.stakes import WagerPlacedData
@@ -301,7 +302,7 @@ def _sweep_account(table: Table, wager: Wager, account: Account, seq: int) -> No
     table.moved[wager.id] = None
     wager.changed_by = seq
     for index, claim in enumerate(account.claims):
-        if claim.rule == "losing-wager-not-collected" and claim.put_right_by is None:
+        if claim.rule == LYING and claim.put_right_by is None:
             swept = claim.put_right(seq)
             account.claims = (*account.claims[:index], swept, *account.claims[index + 1 :])
             table.amended.append(swept)

@@ -71,6 +71,7 @@ def closing(*checks: Callable[[Table, int], object]) -> Handler:
     def close(table: Table, event: SessionClosed) -> None:
         """Find what the session leaves open: unpaid, uncollected, undecided; and check the ledger."""
         seq = event.seq
+        table.coups_end_by = "close"
         end_coup(table, seq)
         for check in checks:
             check(table, seq)

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from settlement import registries
 from settlement.catalogue import add_rules
 from settlement.catalogue.rule import name_ruleset
-from settlement.catalogue.words import name_bet, name_game
+from settlement.catalogue.words import name_bet, name_game, title_ruleset
 from settlement.codec import ShapeError
 from settlement.events import Envelope, Event, add_type
 from settlement.fr.craps import FR_CRAPS
@@ -30,6 +30,7 @@ def register(ruleset: Ruleset) -> None:
     """Take a ruleset, with its bets, rules, texts and events. Raise ``ValueError`` if its name is taken."""
     add_ruleset(ruleset)
     name_ruleset(ruleset.name)
+    title_ruleset(ruleset.name, ruleset.title.en, ruleset.title.fr)
     name_game(ruleset.game, ruleset.game_name.en, ruleset.game_name.fr)
     for text, quotations in ruleset.texts:
         add_text(text)

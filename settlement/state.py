@@ -10,12 +10,14 @@ from datetime import date, datetime
 from typing import Literal, TypeAlias, TypeVar
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
+from settlement.catalogue.groups import WITHDRAWALS_FORBIDDEN
 from settlement.entries import Account as Account
 from settlement.entries import Act as Act
 from settlement.entries import Move as Move
 from settlement.entries import PendingAct as PendingAct
-from settlement.finding import Finding, FindingRef
+from settlement.finding import Fact, Finding, FindingRef
 from settlement.findings import find as find
 from settlement.money import EVEN, Odds, Rounding, share, written
 
@@ -310,6 +312,7 @@ class Table(Struct, gc=False):
     clock: datetime | None = None
     opened_by: int = 0
     closed_by: int = 0
+    coups_end_by: Literal["result", "close"] = "result"
 
     wagers: dict[str, Wager] = {}
     live: dict[str, None] = {}  # ids of undecided wagers, in order of placement
@@ -413,6 +416,19 @@ def lose(table: Table, wager: Wager, seq: int) -> None:
     table.swept[wager_id] = None
     if table.travelling:
         table.travelling.pop(wager_id, None)
+    if wager.account is not None and wager.account.claims:
+        _note_loss(table, wager, wager.account)
+
+
+def _note_loss(table: Table, wager: Wager, account: Account) -> None:
+    """Let the findings of what the player took of an undecided stake say that it lost: the house is short of it."""
+    facts: dict[str, Fact] = {"decided_seq": wager.decided_by, "status": wager.status}
+    claims = tuple(
+        replace(each, facts=each.facts | facts) if each.rule in WITHDRAWALS_FORBIDDEN and each.owed else each
+        for each in account.claims
+    )
+    table.amended += (now for before, now in zip(account.claims, claims, strict=True) if before != now)
+    account.claims = claims
 
 
 def give_back(table: Table, wager: Wager, seq: int, status: Status, part: Odds, *, may_change: bool = False) -> None:

@@ -17,7 +17,7 @@ midst gives wrong nets as they stand (``as_it_stands``), and nothing that is onl
 from __future__ import annotations
 
 from settlement import acts
-from settlement.account_findings import as_one_incident, share_debt
+from settlement.account_findings import LYING, as_one_incident, share_debt
 from settlement.accounts import LeftUpSums, handed_back, known_sums, left_up_sums, require_commission
 from settlement.finding import Finding
 from settlement.incidents import caused_anew, forget_coup
@@ -179,12 +179,13 @@ def _find_stakes_left(table: Table, seq: int) -> None:
             raised = len(table.findings)
             find(
                 table,
-                "losing-wager-not-collected",
+                LYING,
                 wager.decided_by or 0,
                 seq,
                 wager=wager,
                 decided_seq=wager.decided_by,
                 result=wager.result,
+                ending=table.coups_end_by,
             )
             if len(table.findings) > raised:
                 account = account_of(table, wager)

@@ -150,8 +150,8 @@ SEATS_AND_COLOURS = (
         title=Wording("Not a whole number of chips", "Nombre de jetons non entier"),
         message=Wording(
             "Wager {the_wager}: {recorded} is not a whole number of {colour} chips of {expected}.",
-            "Mise {the_wager} : {recorded} ne font pas un nombre entier de jetons de couleur « {colour} » à "
-            "{expected}.",
+            "Mise {the_wager} : un enjeu de {recorded} ne fait pas un nombre entier de jetons de couleur « {colour} » "
+            "à {expected}.",
         ),
         explanation=Wording(
             "All chips of a colour have the value that the player declared. A stake that they cannot add up to was "
@@ -226,7 +226,7 @@ STAFF = (
         title=Wording("Marker handed out by somebody else", "Marqueur remis par un autre"),
         message=Wording(
             "The marker of colour {colour} was handed out by the {recorded}; the {expected} keeps the markers.",
-            "Le marqueur de la couleur {colour} a été remis par le {recorded} ; les marqueurs sont tenus par le "
+            "Le marqueur de la couleur « {colour} » a été remis par le {recorded} ; les marqueurs sont tenus par le "
             "{expected}.",
         ),
         explanation=Wording(

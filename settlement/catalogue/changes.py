@@ -8,7 +8,7 @@ from types import MappingProxyType
 from settlement.catalogue.rule import RESTS_ON_THE_RECORD, Kind, Rule, Wording
 
 READINGS_ARE_THE_CASINOS = Wording(
-    "Which reading applies is the house’s decision, entered in its register; no text gives it to the table.",
+    "Which reading applies is the casino’s decision, entered in its register; no text gives it to the table.",
     "La lecture applicable est décidée par le casino et inscrite à son registre ; aucun texte ne la laisse à la table.",
 )
 
@@ -19,7 +19,7 @@ FACTS_OF_A_CHANGE: Mapping[str, Kind] = MappingProxyType(
         "entry_type": "event",
         "changed": "changed",
         "result": "text",
-        "reason": "text",
+        "reason": "reason",
         "approved_by": "text",
         "announced_by": "role",
         "grave": "gravity",
@@ -34,15 +34,6 @@ FACTS_OF_A_CHANGE: Mapping[str, Kind] = MappingProxyType(
         "waits": "waiting",
         "compared_through": "number",
     }
-)
-
-_CHANGED_RESULT = Wording(
-    "A result that counted is never undone for nothing. Where anybody’s outcome is another by it, the finding is "
-    "major; it is critical after the number was announced, after money moved, or where nobody but its author approved "
-    "it.",
-    "Un résultat qui a compté ne se défait jamais sans conséquence. Lorsque le sort d’une mise en change, le constat "
-    "est majeur ; il est critique après l’annonce du numéro, après un mouvement d’argent, ou lorsque personne d’autre "
-    "que son auteur ne l’a approuvé.",
 )
 
 CHANGES = (
@@ -64,22 +55,17 @@ CHANGES = (
             "{hidden}[, recherchés jusqu’à l’événement {compared_through}].][ {waits}.]",
         ),
         explanation=Wording(
-            "Nothing in the record is erased; a correction stands beside what it corrects and is itself a finding. In "
-            "its coup and before money moved it is for information. After that it is major, and at least major where "
-            "whoever recorded it also approved it and a wager turns out otherwise; after the close, or where it "
-            f"touches the opening or the close of the session, it is critical. {_CHANGED_RESULT.en} Only a slip of the "
-            "hand, corrected within seconds, before anything was announced or paid and with the approval of another, "
-            "stays for information. What was done before the correction was done under the entry and is put down to "
-            "it. At the record a correction that is more than information has no effect until two officers approve it.",
-            "Rien n’est effacé de l’enregistrement ; la correction figure à côté de ce qu’elle corrige et constitue "
-            "elle-même un constat. Dans son coup et avant tout mouvement d’argent, elle est portée pour information. "
-            "Ensuite elle est majeure, et l’est au moins lorsque son auteur l’a lui-même approuvée et que le sort "
-            "d’une mise en change ; après la fermeture, ou si elle touche à l’ouverture ou à la clôture de la séance, "
-            f"elle est critique. {_CHANGED_RESULT.fr} Seule une erreur de saisie, rectifiée dans les secondes qui "
-            "suivent, avant toute annonce et tout paiement et avec l’accord d’une autre personne, reste portée pour "
-            "information. Ce qui a été fait avant la correction l’a été d’après l’écriture et lui est rattaché. Dans "
-            "le registre, une correction qui n’est pas pour information reste sans effet tant que deux agents ne "
-            "l’ont pas approuvée.",
+            "The finding says which entry was changed, from what to what, whose money that concerns and how much. The "
+            "entry itself stays in the record. In its coup and before money moved a correction is for information; "
+            "later it is major, and after the close critical. One that changes a result for anybody is major, unless "
+            "it is a slip of the hand; it is critical after the announcement, after money moved, or where nobody but "
+            "its author approved it. Beyond information it takes effect once two officers have approved it.",
+            "Le constat dit quelle écriture a été modifiée, de quoi en quoi, l’argent de qui est en cause et pour "
+            "combien. L’écriture elle-même reste dans l’enregistrement. Dans son coup et avant tout mouvement "
+            "d’argent, une correction est portée pour information ; ensuite elle est majeure, et critique après la "
+            "clôture. Celle qui change un résultat pour un joueur est majeure, sauf simple erreur de saisie ; elle est "
+            "critique après l’annonce, après un mouvement d’argent, ou si nul autre que son auteur ne l’a approuvée. "
+            "Au-delà de l’information, elle ne prend effet qu’après l’accord de deux agents.",
         ),
     ),
     Rule(
@@ -101,17 +87,17 @@ CHANGES = (
             "l’événement {compared_through}].][ {waits}.]",
         ),
         explanation=Wording(
-            "A pocket read twice never happened; the entry stays in sight and no longer counts. Annulling the last "
-            "correction of an event brings back what was corrected. Its gravity is that of a correction at the same "
-            "moment. A throw or a spin just counted may be called void by the table without a finding as long as no "
-            f"money moved on it and nobody’s outcome is another; after that it is judged like an annulment. "
-            f"{_CHANGED_RESULT.en} That no money has moved is no excuse: the money that will not move is the point.",
-            "Un numéro relevé deux fois n’a jamais eu lieu ; l’inscription reste visible et ne compte plus. Annuler la "
-            "dernière correction d’un événement rétablit ce qui avait été corrigé. Sa gravité est celle d’une "
-            "correction au même moment. La table peut annoncer nul un lancer ou un coup qui vient d’être compté, sans "
-            "constat tant qu’aucun argent n’a été déplacé et qu’aucun sort ne change ; au-delà, il est jugé comme une "
-            f"annulation. {_CHANGED_RESULT.fr} L’absence de mouvement d’argent n’excuse rien : c’est l’argent qui ne "
-            "bougera pas qui est en cause.",
+            "The finding says which entry no longer counts, whose money that concerns and how much. The entry itself "
+            "stays in the record. Annulling the last correction of an entry brings back what was corrected. It is as "
+            "grave as a correction at the same moment, and at least major where it takes away a result that decided "
+            "for anybody, even if no money has moved. The table may call a throw or spin just counted void without a "
+            "finding, as long as no money moved and nobody’s outcome changes.",
+            "Le constat dit quelle écriture ne compte plus, l’argent de qui est en cause et pour combien. L’écriture "
+            "elle-même reste dans l’enregistrement. Annuler la dernière correction d’une écriture rétablit ce qui "
+            "avait été corrigé. L’annulation est aussi grave qu’une correction au même moment, et au moins majeure si "
+            "elle retire un résultat qui décidait pour un joueur, même sans mouvement d’argent. La table peut "
+            "annoncer nul, sans constat, un lancer ou un coup qui vient d’être compté, tant qu’aucun argent n’a été "
+            "déplacé et qu’aucun sort ne change.",
         ),
     ),
     Rule(
@@ -123,7 +109,7 @@ CHANGES = (
         facts={"readings": "readings"},
         expected_is="text",
         recorded_is="text",
-        title=Wording("The table reads the law otherwise than the house", "La table s’écarte des lectures du casino"),
+        title=Wording("The table reads the law otherwise than the casino", "La table s’écarte des lectures du casino"),
         message=Wording(
             "The session declares another reading than the register ({readings}): {recorded} in place of {expected}. "
             "It is adjudicated by the register.",
@@ -131,7 +117,7 @@ CHANGES = (
             "est jugée selon le registre.",
         ),
         explanation=Wording(
-            "The house’s register decides how gaps of the text are read, and where it is silent the default does; a "
+            "The casino’s register decides how gaps of the text are read, and where it is silent the default does; a "
             "table never chooses for itself. The finding is critical where a payment would be another by the reading "
             "that the session declares.",
             "Le registre du casino fixe la lecture des lacunes du texte et, dans son silence, la valeur par défaut "
@@ -175,7 +161,7 @@ CHANGES = (
         severity="major",
         everywhere=(),
         reason=READINGS_ARE_THE_CASINOS,
-        facts={"families": "texts"},
+        facts={"families": "families"},
         title=Wording("The table reports less than it must", "La table transmet moins qu’elle ne doit"),
         message=Wording(
             "The register requires this table to report families of events that the session does not report: "
@@ -184,7 +170,7 @@ CHANGES = (
             "{families}.",
         ),
         explanation=Wording(
-            "What a table does not observe cannot be checked, so the house says beforehand what each table has to "
+            "What a table does not observe cannot be checked, so the casino says beforehand what each table has to "
             "observe. A session that lists less hides a part of the play from every rule on it.",
             "Ce qu’une table n’observe pas ne peut être contrôlé ; le casino fixe donc à l’avance ce que chaque table "
             "doit observer. Une séance qui en déclare moins soustrait une partie du jeu à toutes les règles qui s’y "

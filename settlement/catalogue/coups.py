@@ -15,9 +15,9 @@ COUPS = (
         title=Wording("Put right within the coup", "Régularisé dans le coup"),
         message=Wording(
             "Wager {the_wager}: money changed hands {movements} times before the next result, and comes to what was "
-            "due, {expected}.",
+            "due[, {something_due}][: {nothing_due}].",
             "Mise {the_wager} : l’argent a changé de mains {movements} fois avant le résultat suivant, et le compte "
-            "est juste[ : {expected}].",
+            "est juste[ : {something_due}][ : {nothing_due} n’était dû].",
         ),
         explanation=Wording(
             "A croupier who notices a mistake before the next result and puts it right has done his work. The net of "
@@ -75,11 +75,11 @@ COUPS = (
             "paiement[ ({unit})]. La fraction a été laissée au joueur.",
         ),
         explanation=Wording(
-            "No text says who keeps the fraction of a unit. What is due is rounded down (reading “payout_unit”); a "
+            "No text says who keeps the fraction of a unit. What is due is rounded down (reading “payout unit”); a "
             "casino that gives the fraction to the player pays less than one unit more, and wrongs nobody.",
             "Aucun texte ne dit à qui revient la fraction d’unité. Ce qui est dû est arrondi à l’unité inférieure "
-            "(lecture « payout_unit ») ; le casino qui laisse la fraction au joueur donne moins d’une unité de plus et "
-            "ne lèse personne.",
+            "(lecture « unité de paiement ») ; le casino qui laisse la fraction au joueur donne moins d’une unité de "
+            "plus et ne lèse personne.",
         ),
     ),
     Rule(
@@ -90,8 +90,8 @@ COUPS = (
         facts={"status": "status", "decided_seq": "number"},
         title=Wording("Void stake swept", "Enjeu nul ramassé"),
         message=Wording(
-            "Wager {the_wager} was void and was swept with the losing stakes. Its stake is due back to the player.",
-            "La mise {the_wager} était nulle et a été ramassée avec les enjeux perdus. L’enjeu est à rendre au joueur.",
+            "Wager {the_wager} was void and was swept with the losing stakes. Its stake belongs to the player.",
+            "La mise {the_wager} était nulle et a été ramassée avec les enjeux perdus. L’enjeu appartient au joueur.",
         ),
         explanation=Wording(
             "A void wager was never in play: it cannot lose. The croupier pushes its stake back, whatever the result; "
@@ -109,10 +109,10 @@ COUPS = (
         recorded_is="money",
         title=Wording("Stake left up that was not there", "Enjeu maintenu qui n’existait pas"),
         message=Wording(
-            "Wager {the_wager} is recorded as playing on with the stake of {left_up_from}, at {recorded}; only "
-            "{expected} was left of it.",
-            "La mise {the_wager} est inscrite comme rejouant l’enjeu de {left_up_from}, pour {recorded} ; il n’en "
-            "restait que {expected} à rejouer.",
+            "Wager {the_wager} is recorded as playing on with the stake of wager {left_up_from}, at {recorded}"
+            "[; only {something_due} was left of it][; {nothing_due} was left of it].",
+            "La mise {the_wager} est inscrite comme rejouant l’enjeu de la mise {left_up_from}, pour {recorded}[ ; il "
+            "n’en restait que {something_due}][ ; il n’en restait {nothing_due}].",
         ),
         explanation=Wording(
             "A stake plays on with what was not handed back, and may be pressed out of winnings that were due and not "
@@ -188,9 +188,9 @@ COUPS = (
         recorded_is="money",
         title=Wording("Goodwill payment", "Geste commercial"),
         message=Wording(
-            "{recorded} was paid as goodwill[ to {player}][, approved by {approved_by}][: {reason}].",
+            "{recorded} was paid as goodwill[ to {player}][, approved by {approved_by}][ (reason given: “{reason}”)].",
             "Il a été versé {recorded} à titre de geste commercial[ à {player}][, avec l’accord donné par "
-            "{approved_by}][ : {reason}].",
+            "{approved_by}][ (motif indiqué : « {reason} »)].",
         ),
         explanation=Wording(
             "The house gave what it did not owe. It is no payout and settles no wager; it is listed for review, and "

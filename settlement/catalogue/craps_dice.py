@@ -206,8 +206,8 @@ THROWS = (
         explanation=Wording(
             "The shooter throws upon the call, which closes the bets. Without it nobody can say which stakes were in "
             "time.",
-            "Le tireur lance à l’annonce, qui ferme les mises. Sans elle, nul ne peut dire quelles mises étaient à "
-            "temps.",
+            "Le tireur lance à l’annonce, dès laquelle aucune mise ne peut être déposée. Sans elle, nul ne peut dire "
+            "quelles mises étaient à temps.",
         ),
     ),
     Rule(
@@ -224,8 +224,8 @@ THROWS = (
             "Les dés ont été lancés {recorded} s après le « Rien ne va plus » ; le maximum admis est de {expected} s.",
         ),
         explanation=Wording(
-            "The text says “immediately”; the number of seconds is a reading (“throw_delay_s”).",
-            "Le texte dit « immédiatement » ; le nombre de secondes est une lecture (« throw_delay_s »).",
+            "The text says “immediately”; the number of seconds is a reading (“time for a throw”).",
+            "Le texte dit « immédiatement » ; le nombre de secondes est une lecture (« délai de lancer »).",
         ),
     ),
     Rule(

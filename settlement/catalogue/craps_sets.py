@@ -196,9 +196,9 @@ DICE_SETS = (
         recorded_is="cause",
         title=Wording("Dice touched without cause", "Dés touchés sans motif"),
         message=Wording(
-            "The stickman touched the dice[ (recorded cause: {recorded})], not to examine them nor to pick up dice "
+            "The stickman touched the dice[ (recorded cause: “{recorded}”)], not to examine them nor to pick up dice "
             "that had fallen from the table.",
-            "Le stickman a touché les dés[ (motif enregistré : {recorded})], sans que ce soit pour les examiner ni "
+            "Le stickman a touché les dés[ (motif enregistré : « {recorded} »)], sans que ce soit pour les examiner ni "
             "pour ramasser des dés tombés de la table.",
         ),
         explanation=Wording(

@@ -14,9 +14,9 @@ CRAPS_WAGERS = (
         title=Wording("Line stake after the come-out", "Mise ligne après le premier jet"),
         message=Wording(
             "Wager {the_wager} was placed while the point {point} stood[ (set at event {point_seq})]. It is played on "
-            "the come-out only; it is void and its stake is due back.",
+            "the come-out only; it is void: its stake stays the player’s.",
             "La mise {the_wager} a été déposée alors que le point était {point}[ (établi à l’événement {point_seq})]. "
-            "Elle ne se joue qu’au premier jet ; elle est nulle et l’enjeu doit être rendu.",
+            "Elle ne se joue qu’au premier jet ; elle est nulle : l’enjeu reste au joueur.",
         ),
         explanation=Wording(
             "Win and don’t win are played on the first throw. A don’t win placed or increased once a point stands "
@@ -34,9 +34,9 @@ CRAPS_WAGERS = (
         title=Wording("Come stake on a come-out", "Mise come au premier jet"),
         message=Wording(
             "Wager {the_wager} was placed with no point standing. It is played after the first throw of a series only; "
-            "it is void and its stake is due back.",
+            "it is void: its stake stays the player’s.",
             "La mise {the_wager} a été déposée alors qu’aucun point n’était établi. Elle ne se joue qu’après le "
-            "premier jet de la série ; elle est nulle et l’enjeu doit être rendu.",
+            "premier jet de la série ; elle est nulle : l’enjeu reste au joueur.",
         ),
         explanation=Wording(
             "Come and don’t come may be played at any moment of the series after the first throw: they need a point.",
@@ -49,13 +49,14 @@ CRAPS_WAGERS = (
         severity="critical",
         exceptional_severity="minor",
         provisions=at_craps("art. 55-8 A after 4°"),
+        facts={"decided_seq": "number", "status": "status"},
         recorded_is="money",
         title=Wording("Contract stake withdrawn", "Retrait d’une mise qui ne se retire pas"),
         message=Wording(
             "Wager {the_wager} was taken back[ ({recorded})]. It may not be withdrawn and plays until it has won or "
-            "lost.",
+            "lost.[ Event {decided_seq} decided it: {status}.]",
             "La mise {the_wager} a été retirée[ ({recorded})]. Elle ne peut l’être et joue jusqu’à ce qu’elle ait "
-            "gagné ou perdu.",
+            "gagné ou perdu.[ L’événement {decided_seq} l’a décidée : {status}.]",
         ),
         explanation=Wording(
             "Stakes on win, don’t win, come and don’t come stay until decided; a win or come taken back after a point "
@@ -71,14 +72,14 @@ CRAPS_WAGERS = (
         name="come-not-moved",
         severity="critical",
         provisions=at_craps(WAGER),
-        facts={"travelled_seq": "number"},
+        facts={"travelled_seq": "number", "ending": "ending"},
         expected_is="number",
         title=Wording("Come stake not moved", "Mise come non déplacée"),
         message=Wording(
-            "Wager {the_wager} should have been moved to {expected} after event {travelled_seq}; it had not been when "
-            "the next result came or the session closed.",
+            "Wager {the_wager} should have been moved to {expected} after event {travelled_seq}; it had not been[ when "
+            "{ending}].",
             "La mise {the_wager} devait être placée sur le {expected} après l’événement {travelled_seq} ; elle ne "
-            "l’était pas quand le résultat suivant est venu ou que la séance a été close.",
+            "l’était pas[ quand {ending}].",
         ),
         explanation=Wording(
             "When a 4, 5, 6, 8, 9 or 10 comes, the stake is put on the box of that number and plays there. Left in the "
@@ -114,9 +115,10 @@ CRAPS_WAGERS = (
         facts={"base": "text", "fault": "fault"},
         title=Wording("Odds without their line stake", "Chance associée sans chance simple"),
         message=Wording(
-            "Wager {the_wager} was placed as odds[ on {base}[, which {fault}]]. It is void and its stake is due back.",
-            "La mise {the_wager} a été déposée comme chance associée[ à {base}[, qui {fault}]]. Elle est nulle et "
-            "l’enjeu doit être rendu.",
+            "Wager {the_wager} was placed as odds[ on {base}[, which {fault}]]. It is void: its stake stays the "
+            "player’s.",
+            "La mise {the_wager} a été déposée comme chance associée[ à {base}[, qui {fault}]]. Elle est nulle : "
+            "l’enjeu reste au joueur.",
         ),
         explanation=Wording(
             "Odds carry no house edge: they are allowed only beside a live stake of the same player on the matching "
@@ -134,10 +136,10 @@ CRAPS_WAGERS = (
         recorded_is="number",
         title=Wording("Odds on another number than their stake", "Chance associée sur un autre numéro"),
         message=Wording(
-            "Wager {the_wager} was placed as odds on {recorded}, but its stake {base} stands on {expected}. It is void "
-            "and its stake is due back.",
+            "Wager {the_wager} was placed as odds on {recorded}, but its stake {base} stands on {expected}. It is "
+            "void: its stake stays the player’s.",
             "La mise {the_wager} a été déposée comme chance associée sur le {recorded}, alors que sa chance simple "
-            "{base} est sur le {expected}. Elle est nulle et l’enjeu doit être rendu.",
+            "{base} est sur le {expected}. Elle est nulle : l’enjeu reste au joueur.",
         ),
         explanation=Wording(
             "Odds play the point of the simple chance that they are added to. On any other number they would be a "
@@ -154,9 +156,9 @@ CRAPS_WAGERS = (
         title=Wording("Odds on another player’s stake", "Chance associée à la mise d’autrui"),
         message=Wording(
             "Wager {the_wager}[ of player {player}] was placed as odds on {base}, the stake of somebody else. It is "
-            "void and its stake is due back.",
+            "void: its stake stays the player’s.",
             "La mise {the_wager}[ du joueur {player}] a été déposée comme chance associée à {base}, mise d’un autre "
-            "joueur. Elle est nulle et l’enjeu doit être rendu.",
+            "joueur. Elle est nulle : l’enjeu reste au joueur.",
         ),
         explanation=Wording(
             "Odds carry no house edge: they are allowed only to the player who has staked on the matching simple "
@@ -212,10 +214,10 @@ CRAPS_WAGERS = (
         recorded_is="number",
         title=Wording("Bet on an impossible number", "Mise sur un numéro impossible"),
         message=Wording(
-            "Wager {the_wager} was accepted[ on {recorded}], and not on a number where this bet is played. It is void "
-            "and its stake is due back.",
+            "Wager {the_wager} was accepted[ on {recorded}], and not on a number where this bet is played. It is "
+            "void: its stake stays the player’s.",
             "La mise {the_wager} a été acceptée[ sur le {recorded}], et non sur un numéro où cette chance se joue. "
-            "Elle est nulle et l’enjeu doit être rendu.",
+            "Elle est nulle : l’enjeu reste au joueur.",
         ),
         explanation=Wording(
             "Hard ways are played on 4, 6, 8 and 10; place bets on 4, 5, 6, 8, 9 and 10.",
@@ -268,9 +270,9 @@ CRAPS_WAGERS = (
         title=Wording("Horn paid as four bets", "Horn payé comme quatre mises"),
         message=Wording(
             "Wager {the_wager} was paid {recorded}[ {part}], as if it were four quarter bets; {expected} was due[: "
-            "{working}].",
+            "{working}].[ The player is short of {short}.][ The house paid {excess} too much.]",
             "La mise {the_wager} a reçu [{part} ]{recorded}, comme s’il s’agissait de quatre quarts de mise ; il était "
-            "dû {expected}[ : {working}].",
+            "dû {expected}[ : {working}].[ Il manque {short} au joueur.][ La banque a payé {excess} de trop.]",
         ),
         explanation=Wording(
             "The text prices the horn as one bet, 4 times the stake, whichever of its numbers comes. Paying 27/4 or 3 "

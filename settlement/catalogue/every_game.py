@@ -38,20 +38,22 @@ STAKES = (
         name="wager-not-permitted",
         severity="major",
         everywhere=(),
-        expected_is="text",
-        recorded_is="text",
+        expected_is="bet",
+        recorded_is="bet",
         title=Wording("Bet not permitted", "Chance non autorisée"),
         message=Wording(
-            "Wager {the_wager} was accepted, but “{bet}” is not among the bets this game allows[: “{expected}” is "
-            "probably meant]. The wager is void and its stake is due back.",
-            "La mise {the_wager} a été acceptée alors que « {bet} » ne figure pas parmi les chances autorisées à ce "
-            "jeu[ : on a sans doute voulu dire « {expected} »]. Elle est nulle et l’enjeu doit être rendu.",
+            "Wager {wager}[ of {stake}] was accepted on “{bet}”, as the table system calls it. The text of this game "
+            "has no such bet[; “{expected}” is probably meant]. The wager is void: its stake stays the player’s.",
+            "La mise {wager}[ de {stake}] a été acceptée sur « {bet} », selon les termes du système de table. Le texte "
+            "de ce jeu ne connaît pas cette chance[ ; on a sans doute voulu dire « {expected} »]. La mise est nulle : "
+            "l’enjeu reste au joueur.",
         ),
         explanation=Wording(
             "The text gives a closed list: players may use these bets and no others. A stake taken on anything else "
-            "never plays, whatever the dice or the ball say; it is to be given back.",
+            "never plays, whatever the dice or the ball say. It stays the player’s: if it is swept, that is a finding.",
             "Le texte donne une liste fermée : les joueurs ne peuvent faire usage que de ces chances. Un enjeu accepté "
-            "sur toute autre ne joue pas, quel que soit le résultat ; il doit être rendu.",
+            "sur toute autre ne joue pas, quel que soit le résultat. Il reste au joueur : s’il est ramassé, c’est un "
+            "constat.",
         ),
     ),
     Rule(
@@ -68,10 +70,10 @@ STAKES = (
         recorded_is="money",
         title=Wording("Stake outside the limits", "Mise hors limites"),
         message=Wording(
-            "Wager {the_wager}: a stake of {recorded} was accepted[, with {others} other(s) of the same player on the "
-            "same combination]; the {bound} is {expected}.",
-            "Mise {the_wager} : un enjeu de {recorded} a été accepté[, avec {others} autre(s) du même joueur sur la "
-            "même combinaison] ; le {bound} est de {expected}.",
+            "Wager {the_wager}: a stake of {recorded} was accepted[ in all, with {others} other stake(s) of the same "
+            "player on the same combination]; the {bound} is {expected}.",
+            "Mise {the_wager} : un enjeu de {recorded} a été accepté[ en tout, avec {others} autre(s) mise(s) du même "
+            "joueur sur la même combinaison] ; le {bound} est de {expected}.",
         ),
         explanation=Wording(
             "The session opened with a minimum, a maximum for this bet, or both. They bind all that a player has on "
@@ -113,10 +115,9 @@ STAKES = (
         title=Wording("Stake after “Rien ne va plus”", "Mise après le « Rien ne va plus »"),
         message=Wording(
             "Wager {the_wager} was placed after “Rien ne va plus”[ (event {call_seq})] and before the result. It is "
-            "void "
-            "and its stake is due back.",
+            "void: its stake stays the player’s.",
             "La mise {the_wager} a été déposée après le « Rien ne va plus »[ (événement {call_seq})] et avant le "
-            "résultat. Elle est nulle et l’enjeu doit être rendu.",
+            "résultat. Elle est nulle : l’enjeu reste au joueur.",
         ),
         explanation=Wording(
             "From the call on, no stake may be put down until there is a result. A late stake may have been placed "
@@ -156,20 +157,24 @@ STAKES = (
         needs="calls",
         everywhere=(),
         reason=_CALL_BY_ANALOGY,
-        facts={"call_seq": "number"},
+        facts={"call_seq": "number", "decided_seq": "number", "status": "status"},
         recorded_is="money",
         title=Wording("Withdrawal after “Rien ne va plus”", "Retrait après le « Rien ne va plus »"),
         message=Wording(
             "[{recorded} of ]wager {the_wager} was taken back after “Rien ne va plus”[ (event {call_seq})]. The "
-            "withdrawal has no effect: the wager plays.",
-            "La mise {the_wager} a été retirée[ à hauteur de {recorded}] après le « Rien ne va plus » (événement "
-            "{call_seq}). Le retrait est sans effet : la mise joue.",
+            "withdrawal has no effect (a reading): the wager stayed in play[, and event {decided_seq} decided it: "
+            "{status}].",
+            "La mise {the_wager} a été retirée[ à hauteur de {recorded}] après le « Rien ne va plus »[ (événement "
+            "{call_seq})]. Le retrait est sans effet (lecture) : la mise est restée en jeu[, et l’événement "
+            "{decided_seq} l’a décidée : {status}].",
         ),
         explanation=Wording(
-            "The text forbids new stakes after the call; by the same reason, what lies on the layout stays there "
-            "(a reading). If the stake was really handed back and then lost, the house is short of it.",
+            "The text forbids new stakes after the call; by the same reason, what lies on the layout stays there. That "
+            "is a reading: where the stake was handed back and then lost, the house is short of it, and nothing is "
+            "asked of the player on that reading alone.",
             "Le texte interdit de nouvelles mises après l’annonce ; pour la même raison, ce qui est sur le tapis y "
-            "reste (lecture). Si l’enjeu a réellement été rendu puis perdu, il manque à la banque.",
+            "reste. C’est une lecture : si l’enjeu a été rendu puis perdu, il manque à la banque, mais rien n’est "
+            "demandé au joueur sur cette seule lecture.",
         ),
     ),
     Rule(
@@ -182,8 +187,8 @@ STAKES = (
         message=Wording(
             "Wager {the_wager} was taken back[ ({recorded})] although event {decided_seq} had decided it[: {status}]. "
             "A decided wager is settled, not withdrawn.",
-            "La mise {the_wager} a été retirée[ ({recorded})] alors que l’événement {decided_seq} l’avait décidée : "
-            "{status}. Une mise décidée se règle et ne se retire pas.",
+            "La mise {the_wager} a été retirée[ ({recorded})] alors que l’événement {decided_seq} l’avait décidée[ : "
+            "{status}]. Une mise décidée se règle et ne se retire pas.",
         ),
         explanation=Wording(
             "Once a result has decided a wager, it is settled, not withdrawn. A player who lifts a stake that has just "
@@ -206,10 +211,10 @@ STAKES = (
             "{expected} ; la fraction reste à la banque.",
         ),
         explanation=Wording(
-            "No text says who keeps the fraction of a unit. What is due is rounded down (reading “payout_unit”), and "
+            "No text says who keeps the fraction of a unit. What is due is rounded down (reading “payout unit”), and "
             "every case is listed, so that anybody can check it. Nothing was done wrong.",
             "Aucun texte ne dit à qui revient la fraction d’unité. Ce qui est dû est arrondi à l’unité inférieure "
-            "(lecture « payout_unit »), et chaque cas est signalé afin que chacun puisse le vérifier. "
+            "(lecture « unité de paiement »), et chaque cas est signalé afin que chacun puisse le vérifier. "
             "Personne n’est en faute.",
         ),
     ),

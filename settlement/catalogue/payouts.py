@@ -14,8 +14,10 @@ PAYOUTS = (
         recorded_is="money",
         title=Wording("Payout without a result", "Paiement sans résultat"),
         message=Wording(
-            "{recorded} was paid on wager {the_wager}, which nothing had decided[: {status}].",
-            "La mise {the_wager} a été payée {recorded} alors qu’aucun résultat ne l’avait décidée[ : {status}].",
+            "{recorded} was paid on wager {the_wager}, which nothing had decided[: {status}].[ Only {something_due} "
+            "was due, the stake taken back.]",
+            "La mise {the_wager} a été payée {recorded} alors qu’aucun résultat ne l’avait décidée[ : {status}].[ Il "
+            "n’était dû que {something_due}, l’enjeu retiré.]",
         ),
         explanation=Wording(
             "A payout follows a decision. Here the wager was still open, waiting for the player’s choice, in prison, "
@@ -28,16 +30,15 @@ PAYOUTS = (
         name="payout-missing",
         severity="critical",
         everywhere=(WAGER,),
-        facts={"decided_seq": "number", "winnings_due": "money", "stake_due": "money"},
+        facts={"decided_seq": "number", "winnings_due": "money", "stake_due": "money", "ending": "ending"},
         expected_is="money",
         recorded_is="money",
         title=Wording("Payout missing", "Paiement manquant"),
         message=Wording(
-            "Wager {the_wager} had not been paid when the next result came or the session closed. Event {decided_seq} "
-            "made {expected} due[: winnings {winnings_due}, stake {stake_due}].",
-            "La mise {the_wager} n’avait pas été payée quand le résultat suivant est venu ou que la séance a été "
-            "close. Depuis l’événement {decided_seq}, il était dû {expected}[ : gain {winnings_due}, mise "
-            "{stake_due}].",
+            "Wager {the_wager} had not been paid[ when {ending}]. Event {decided_seq} made {expected} due[: winnings "
+            "{winnings_due}, stake {stake_due}].",
+            "La mise {the_wager} n’avait pas été payée[ quand {ending}]. Depuis l’événement {decided_seq}, il était dû "
+            "{expected}[ : gain {winnings_due}, enjeu {stake_due}].",
         ),
         explanation=Wording(
             "What a wager wins and what zero refunds is handed over before the next result, and before the session "
@@ -78,10 +79,10 @@ PAYOUTS = (
         recorded_is="money",
         title=Wording("Paid too much", "Paiement excessif"),
         message=Wording(
-            "Wager {the_wager} was paid {recorded}[ {part}]; {expected} was due[: {working}]. The house paid "
-            "{difference} too much.",
-            "La mise {the_wager} a reçu [{part} ]{recorded} ; il était dû {expected}[ : {working}]. La banque a "
-            "payé {difference} de trop.",
+            "Wager {the_wager} was paid {recorded}[ {part}][; {something_due} was due[: {working}]][; {nothing_due} "
+            "was due]. The house paid {difference} too much.",
+            "La mise {the_wager} a reçu [{part} ]{recorded}[ ; il était dû {something_due}[ : {working}]][ ; "
+            "{nothing_due} n’était dû]. La banque a payé {difference} de trop.",
         ),
         explanation=Wording(
             "The payment recorded exceeds what the odds of the law give. On a void or withdrawn wager nothing is "
@@ -99,14 +100,14 @@ PAYOUTS = (
         recorded_is="money",
         title=Wording("Paid too little", "Paiement insuffisant"),
         message=Wording(
-            "[Wager {the_wager} was paid {recorded}[ {part}]; {expected} was due[: {working}]. The player is short of "
-            "{difference}.]"
-            "[The house took back {taken_back} on wager {the_wager} that had not been paid[; {expected} was due. The "
-            "player is short of {difference}].]",
-            "[La mise {the_wager} a reçu [{part} ]{recorded} ; il était dû {expected}[ : {working}]. Il manque "
-            "{difference} au joueur.]"
-            "[La banque a repris, sur la mise {the_wager}, {taken_back} qui n’avaient pas été payés[ ; il était dû "
-            "{expected}. Il manque {difference} au joueur].]",
+            "[Wager {the_wager} was paid {recorded}[ {part}][; {something_due} was due[: {working}]][; {nothing_due} "
+            "was due]. The player is short of {difference}.]"
+            "[The house took back {taken_back} on wager {the_wager} that had not been paid[; {something_due} was due]"
+            "[; {nothing_due} was due].[ The player is short of {difference}.]]",
+            "[La mise {the_wager} a reçu [{part} ]{recorded}[ ; il était dû {something_due}[ : {working}]][ ; "
+            "{nothing_due} n’était dû]. Il manque {difference} au joueur.]"
+            "[La banque a repris au joueur, pour la mise {the_wager}, un montant de {taken_back} qui n’avait pas été "
+            "payé[ ; il était dû {something_due}][ ; {nothing_due} n’était dû].[ Il manque {difference} au joueur.]]",
         ),
         explanation=Wording(
             "What the player received, less what was taken back from him, falls short of what the odds of the law "
@@ -124,11 +125,14 @@ PAYOUTS = (
         recorded_is="money",
         title=Wording("Stake not returned as due", "Mise non restituée comme due"),
         message=Wording(
-            "[Wager {the_wager}: {recorded}[ {part}] was handed over; {expected} was due.]"
-            "[The house took back {taken_back} on wager {the_wager} that had not been paid[; {expected} was due].]",
-            "[Mise {the_wager} : il a été remis [{part} ]{recorded} ; il était dû {expected}.]"
-            "[La banque a repris, sur la mise {the_wager}, {taken_back} qui n’avaient pas été payés[ ; il était dû "
-            "{expected}].]",
+            "[Wager {the_wager}: the house handed over {recorded}[ {part}][; {something_due} was due][; {nothing_due} "
+            "was due].[ The player is short of {short}.][ The house handed over {excess} too much.]]"
+            "[The house took back {taken_back} on wager {the_wager} that had not been paid[; {something_due} was due]"
+            "[; {nothing_due} was due].[ The player is short of {short}.]]",
+            "[Mise {the_wager} : il a été remis [{part} ]{recorded}[ ; il était dû {something_due}][ ; {nothing_due} "
+            "n’était dû].[ Il manque {short} au joueur.][ La banque a remis {excess} de trop.]]"
+            "[La banque a repris au joueur, pour la mise {the_wager}, un montant de {taken_back} qui n’avait pas été "
+            "payé[ ; il était dû {something_due}][ ; {nothing_due} n’était dû].[ Il manque {short} au joueur.]]",
         ),
         explanation=Wording(
             "Odds are winnings to stake: on a win the player keeps the stake as well, and a void or withdrawn stake is "
@@ -146,9 +150,10 @@ PAYOUTS = (
         recorded_is="money",
         title=Wording("Losing wager paid", "Mise perdante payée"),
         message=Wording(
-            "Wager {the_wager} had lost at event {decided_seq}[ ({result})] and was paid {recorded}. Nothing was due.",
-            "La mise {the_wager} avait perdu à l’événement {decided_seq}[ ({result})] et a été payée {recorded}. Rien "
-            "n’était dû.",
+            "Wager {the_wager} had lost at event {decided_seq}[ (result {result})] and was paid {recorded}[; only "
+            "{something_due} was due][; {nothing_due} was due].",
+            "La mise {the_wager} avait perdu à l’événement {decided_seq}[ (résultat {result})] et a été payée "
+            "{recorded}[ ; il n’était dû que {something_due}][ ; {nothing_due} n’était dû].",
         ),
         explanation=Wording(
             "The result decided against this wager. Any payout on it is a loss of the house, by mistake or by "
@@ -202,13 +207,13 @@ PAYOUTS = (
         severity="major",
         needs="collections",
         everywhere=(WAGER,),
-        facts={"decided_seq": "number", "result": "text"},
+        facts={"decided_seq": "number", "result": "text", "ending": "ending"},
         title=Wording("Losing wager not collected", "Mise perdante non ramassée"),
         message=Wording(
-            "Wager {the_wager} lost at event {decided_seq}[ ({result})] and had not been collected when the next "
-            "result came or the session closed.",
-            "La mise {the_wager} a perdu à l’événement {decided_seq}[ ({result})] et n’avait pas été ramassée quand le "
-            "résultat suivant est venu ou que la séance a été close.",
+            "Wager {the_wager} lost at event {decided_seq}[ (result {result})] and had not been collected[ when "
+            "{ending}].",
+            "La mise {the_wager} a perdu à l’événement {decided_seq}[ (résultat {result})] et n’avait pas été "
+            "ramassée[ quand {ending}].",
         ),
         explanation=Wording(
             "A lost stake left on the layout plays again for nothing. The house is owed it.",

@@ -22,7 +22,7 @@ PERSONS = (
         everywhere=(),
         reason=Wording(
             "Article R. 561-10 of the code monétaire et financier is known to us by its number only. The amount stands "
-            "in the house register.",
+            "in the casino’s register.",
             "L’article R. 561-10 du code monétaire et financier ne nous est connu que par son numéro. Le montant "
             "figure au registre des lectures.",
         ),
@@ -51,8 +51,8 @@ PERSONS = (
         severity="major",
         everywhere=(),
         reason=Wording(
-            "Sections 70 and 71 of SOR/2002-184 are known to us by their number only. The amount stands in the house "
-            "register.",
+            "Sections 70 and 71 of SOR/2002-184 are known to us by their number only. The amount stands in the "
+            "casino’s register.",
             "Les articles 70 et 71 du DORS/2002-184 ne nous sont connus que par leur numéro. Le montant figure au "
             "registre des lectures.",
         ),
@@ -200,8 +200,8 @@ REMEDIES_OF_PERSONS: Mapping[str, Wording] = MappingProxyType(
             "Identifier le joueur[ {player}] avant tout nouveau change.",
         ),
         "reportable-cash": Wording(
-            "Report {recorded}[ of player {player}] to the authority.",
-            "Déclarer {recorded}[ du joueur {player}] à l’autorité.",
+            "Have the casino report {recorded}[ of player {player}] to the authority.",
+            "Faire déclarer par le casino {recorded}[ du joueur {player}] à l’autorité.",
         ),
         "fill-unmatched": Wording(
             "Compare slip[ {slips}] with its stub at the cash desk.",

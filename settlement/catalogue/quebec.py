@@ -14,10 +14,10 @@ QUEBEC = (
         expected_is="money",
         title=Wording("Commission not paid", "Commission non payée"),
         message=Wording(
-            "Wager {the_wager} was accepted without its commission[ of {expected}][, 5% of {commission_on}]. It is "
-            "void and its stake is due back.",
-            "La mise {the_wager} a été acceptée sans sa commission[ de {expected}][, 5 % de {commission_on}]. Elle est "
-            "nulle et l’enjeu doit être rendu.",
+            "Wager {the_wager} was accepted without its commission[ of {expected}][ ({five_per_cent})]. It is void: "
+            "its stake stays the player’s.",
+            "La mise {the_wager} a été acceptée sans sa commission[ de {expected}][ ({five_per_cent})]. Elle est "
+            "nulle : l’enjeu reste au joueur.",
         ),
         explanation=Wording(
             "A buy or lay bet is only accepted after the player has paid 5% of the wager, or of the potential "
@@ -35,16 +35,16 @@ QUEBEC = (
         recorded_is="money",
         title=Wording("Wrong commission", "Commission inexacte"),
         message=Wording(
-            "Wager {the_wager}: a commission of {recorded} was taken; {expected} was due[: 5% of {commission_on}, "
-            "rounded to the unit of the commission].",
-            "Mise {the_wager} : une commission de {recorded} a été prélevée ; il était dû {expected}[ : 5 % de "
-            "{commission_on}, arrondis à l’unité de la commission].",
+            "Wager {the_wager}: a commission of {recorded} was taken; {expected} was due[: {five_per_cent}].[ {short} "
+            "is missing.][ {excess} was taken too much.]",
+            "Mise {the_wager} : une commission de {recorded} a été prélevée ; il était dû {expected}[ : "
+            "{five_per_cent}].[ Somme manquante : {short}.][ Trop-perçu : {excess}.]",
         ),
         explanation=Wording(
             "5% of the wager for a buy bet, 5% of the potential winnings for a lay bet, rounded to the unit of the "
-            "commission (readings “commission_unit” and “commission_rounding”). The wager plays.",
+            "commission (readings “unit of the commission” and “rounding of the commission”). The wager plays.",
             "5 % de la mise pour un buy bet, 5 % du gain possible pour un lay bet, arrondis à l’unité de la "
-            "commission (lectures « commission_unit » et « commission_rounding »). La mise joue.",
+            "commission (lectures « unité de la commission » et « arrondi de la commission »). La mise joue.",
         ),
     ),
     Rule(
@@ -73,10 +73,10 @@ QUEBEC = (
         recorded_is="money",
         title=Wording("Inactive wager settled", "Mise inactive réglée"),
         message=Wording(
-            "Wager {the_wager} was off on the come-out throw of event {come_out_seq}[ ({result})]; yet {event_type}[ "
-            "({recorded})].",
-            "La mise {the_wager} ne jouait pas au premier jet de l’événement {come_out_seq}[ ({result})] ; pourtant "
+            "Wager {the_wager} was off on the come-out throw of event {come_out_seq}[ (result {result})]; yet "
             "{event_type}[ ({recorded})].",
+            "La mise {the_wager} ne jouait pas au premier jet de l’événement {come_out_seq}[ (résultat {result})] ; "
+            "pourtant {event_type}[ ({recorded})].",
         ),
         explanation=Wording(
             "Right and buy bets are not active on a come-out throw unless the player said otherwise. Nothing touches "
@@ -102,8 +102,8 @@ QUEBEC = (
         explanation=Wording(
             "A player may turn a right or buy bet on or off for the come-out, but before the bets close: otherwise it "
             "would be a stake placed with the dice in the air.",
-            "Le joueur peut activer ou suspendre un right bet ou un buy bet pour le premier jet, mais avant la "
-            "fermeture des mises : sinon ce serait miser les dés en l’air.",
+            "Le joueur peut activer ou suspendre un right bet ou un buy bet pour le premier jet, mais avant le "
+            "« Rien ne va plus » : sinon ce serait miser les dés en l’air.",
         ),
     ),
     Rule(
@@ -132,10 +132,10 @@ QUEBEC = (
         expected_is="money",
         title=Wording("Commission not renewed", "Commission non renouvelée"),
         message=Wording(
-            "Wager {the_wager}, left up from {left_up_from} after its win, was accepted without a new commission"
-            "[ of {expected}]. It is void and its stake is due back.",
-            "La mise {the_wager}, laissée en jeu après le gain de {left_up_from}, a été acceptée sans nouvelle "
-            "commission[ de {expected}]. Elle est nulle et l’enjeu doit être rendu.",
+            "Wager {the_wager}, left up from wager {left_up_from} after its win, was accepted without a new commission"
+            "[ of {expected}][ ({five_per_cent})]. It is void: its stake stays the player’s.",
+            "La mise {the_wager}, laissée en jeu après le gain de la mise {left_up_from}, a été acceptée sans nouvelle "
+            "commission[ de {expected}][ ({five_per_cent})]. Elle est nulle : l’enjeu reste au joueur.",
         ),
         explanation=Wording(
             "A stake left up after a win is a new wager, and a buy or lay bet is only accepted after its commission is "

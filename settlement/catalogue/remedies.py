@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
+from typing import Any
 
-from settlement.catalogue.groups import PAID_ON_A_DECISION, PAID_ON_NO_DECISION, STAKE_REFUSED
+from settlement.catalogue.groups import ON_A_READING, PAID_ON_A_DECISION, PAID_ON_NO_DECISION, STAKE_REFUSED
 from settlement.catalogue.persons import REMEDIES_OF_PERSONS
-from settlement.catalogue.remedies_of_play import REMEDIES_OF_PLAY
+from settlement.catalogue.remedies_of_play import REMEDIES_OF_PLAY, REMEDIES_OF_PLAY_BY_FACT
 from settlement.catalogue.rule import Wording
 
 PAY = Wording("Pay {player} {owed}.", "Payer {owed} à {player}.")
@@ -20,15 +21,15 @@ PAY_UNKNOWN = Wording(
     "Pay {owed} to the player[ of wager {wager}], once it is established who that is.",
     "Payer {owed} au joueur[ de la mise {wager}], une fois établi de qui il s’agit.",
 )
-RECOVER = Wording("Recover {owed} from {player}.", "Récupérer {owed} auprès de {player}.")
+RECOVER = Wording("Recover {owed} from {player}.", "Récupérer {owed} auprès du joueur {player}.")
 RECOVER_UNKNOWN = Wording(
     "Recover {owed} from the player[ of wager {wager}], if it can be established who that is.",
     "Récupérer {owed} auprès du joueur[ de la mise {wager}], s’il peut être établi de qui il s’agit.",
 )
 
 ENTER_READING = Wording(
-    "Have the casino enter its reading of the text in the register ({reading}).",
-    "Faire inscrire au registre par le casino sa lecture du texte ({reading}).",
+    "Have the casino enter its reading of the text in the register ({reading}); amount concerned: {owed}.",
+    "Faire inscrire au registre par le casino sa lecture du texte ({reading}) ; montant en cause : {owed}.",
 )
 """Nothing is recovered from a player on a reading alone."""
 
@@ -52,6 +53,17 @@ _REFUSE = Wording(
     "Remind the croupier[ {croupier}] to refuse a stake like wager {wager}.",
     "Rappeler au croupier[ {croupier}] de refuser une mise telle que {wager}.",
 )
+_PUT_BACK = Wording(
+    "Check on the footage that the croupier[ {croupier}] put the stake of wager {wager}[ ({stake})] back after event "
+    "{seq}.",
+    "Vérifier sur les images que le croupier[ {croupier}] a remis en place l’enjeu de la mise {wager}[ ({stake})] "
+    "après l’événement {seq}.",
+)
+_SWEEP_LOSERS_ONLY = Wording(
+    "Remind the croupier[ {croupier}] to sweep lost stakes only, and not one like that of wager {wager}.",
+    "Rappeler au croupier[ {croupier}] de ne ramasser que les enjeux perdus, et non un enjeu tel que celui de la mise "
+    "{wager}.",
+)
 _VIEW_PICTURES = Wording(
     "View the footage of event {seq} with the chef de table before anything is said to the player[ {player}].",
     "Visionner les images de l’événement {seq} avec le chef de table avant d’en parler au joueur[ {player}].",
@@ -66,17 +78,23 @@ _MONEY: Mapping[str, Wording] = {
         (
             *PAID_ON_A_DECISION,
             *PAID_ON_NO_DECISION,
-            "winning-wager-collected",
-            "void-stake-kept",
-            "left-up-stake-mismatch",
+            "void-throw-settled",
         ),
         _FIND_OUT_MONEY,
     ),
-    **dict.fromkeys(("payout-parts-mixed", "payout-put-right"), _NOTHING_LEFT),
-    "losing-wager-not-collected": Wording("Have the stake swept.", "Faire ramasser l’enjeu."),
-    "void-throw-settled": Wording(
-        "Have the croupier[ {croupier}] undo what was done on the void throw of event {voided_seq}.",
-        "Faire défaire par le croupier[ {croupier}] ce qui a été fait sur le coup nul de l’événement {voided_seq}.",
+    **dict.fromkeys(("winning-wager-collected", "void-stake-kept"), _SWEEP_LOSERS_ONLY),
+    "payout-put-right": _NOTHING_LEFT,
+    "left-up-stake-mismatch": Wording(
+        "Find out from the croupier[ {croupier}] where the[ {difference}] too much in the stake of wager {wager} came "
+        "from.",
+        "Établir auprès du croupier[ {croupier}] d’où vient l’excédent[ de {difference}] dans l’enjeu de la mise "
+        "{wager}.",
+    ),
+    "losing-wager-not-collected": Wording(
+        "Have the stake of wager {wager}[ ({stake})] swept by the croupier[ {croupier}], or traced if the session is "
+        "closed by now.",
+        "Faire ramasser par le croupier[ {croupier}] l’enjeu de la mise {wager}[ ({stake})], ou en établir le sort si "
+        "la séance est close.",
     ),
     "act-put-right": Wording(
         "Ask the croupier[ {croupier}] how the irregularity of event {first_seq} came about, if it recurs.",
@@ -91,8 +109,8 @@ _MONEY: Mapping[str, Wording] = {
         "Rappeler au croupier[ {croupier}] de demander des mises divisibles en unités de paiement entières.",
     ),
     "goodwill-paid": Wording(
-        "Ask[ {approved_by}] in writing why the goodwill payment of event {seq} was made.",
-        "Demander par écrit[ à {approved_by}] le motif du geste commercial de l’événement {seq}.",
+        "Ask {approved_by} in writing why the goodwill payment[ of {recorded}] of event {seq} was made.",
+        "Demander par écrit à {approved_by} le motif du geste commercial[ de {recorded}] de l’événement {seq}.",
     ),
     "payout-parts-mixed": Wording(
         "Have the table system record the stake apart from the winnings.",
@@ -105,14 +123,6 @@ _MONEY: Mapping[str, Wording] = {
     "dispute-settled-twice": Wording(
         "Check both settlements of the dispute of event {opened_seq} against the footage.",
         "Vérifier au vu des images les deux règlements de la contestation de l’événement {opened_seq}.",
-    ),
-    "dispute-opened": Wording(
-        "Hear the player[ {player}] and the croupier[ {croupier}], and settle the dispute.",
-        "Entendre le joueur[ {player}] et le croupier[ {croupier}], puis trancher le différend.",
-    ),
-    "dispute-settled": Wording(
-        "Check the settlement of event {seq} against the footage.",
-        "Vérifier le règlement de l’événement {seq} au vu des images.",
     ),
     "orphan-mismatch": Wording(
         "Count the orphan stake of event {seq} again at the cash desk.",
@@ -139,11 +149,16 @@ _STAKES: Mapping[str, Wording] = {
     ),
     "wager-after-no-more-bets": Wording(
         "Establish from the footage of event {seq} how wager {wager}[ of {player}] came to be placed after the call.",
-        "Établir d’après les images de l’événement {seq} comment la mise {wager}[ de {player}] a pu être déposée après "
-        "l’annonce.",
+        "Établir d’après les images de l’événement {seq} comment la mise {wager}[ du joueur {player}] a pu être "
+        "déposée après l’annonce.",
     ),
     "wager-near-call": _VIEW_PICTURES,
-    "withdrawal-after-no-more-bets": _VIEW_PICTURES,
+    "withdrawal-after-no-more-bets": Wording(
+        "Remind the croupier[ {croupier}] to hand back no stake after “Rien ne va plus”, as was done for wager "
+        "{wager}.",
+        "Rappeler au croupier[ {croupier}] de ne rendre aucun enjeu après le « Rien ne va plus », comme celui de la "
+        "mise {wager}.",
+    ),
     "withdrawal-of-decided-wager": _VIEW_PICTURES,
     "contract-wager-withdrawn": _VIEW_PICTURES,
     "imprisoned-stake-withdrawn": _VIEW_PICTURES,
@@ -157,7 +172,7 @@ _STAKES: Mapping[str, Wording] = {
     ),
     "wager-left-open": Wording(
         "Establish with the croupier[ {croupier}] what became of wager {wager}[ of {player}].",
-        "Établir avec le croupier[ {croupier}] ce qu’est devenue la mise {wager}[ de {player}].",
+        "Établir avec le croupier[ {croupier}] ce qu’est devenue la mise {wager}[ du joueur {player}].",
     ),
     "come-not-moved": Wording(
         "Remind the croupier[ {croupier}] to move wager {wager} to its number[ {expected}] before the next throw.",
@@ -197,8 +212,8 @@ _STAKES: Mapping[str, Wording] = {
 
 _RECORD: Mapping[str, Wording] = {
     "ruleset-not-in-force": Wording(
-        "Ask the casino why it plays by {ruleset}.",
-        "Demander au casino pourquoi il joue selon {ruleset}.",
+        "Ask the casino why it plays by the rules “{ruleset}”.",
+        "Demander au casino pourquoi il joue selon les règles « {ruleset} ».",
     ),
     "unknown-ruleset": Wording(
         "Have the table system name the rules of the session, and send it again under a new stream.",
@@ -219,10 +234,8 @@ _RECORD: Mapping[str, Wording] = {
     **dict.fromkeys(
         ("entry-corrected", "entry-annulled"),
         Wording(
-            "Ask[ {approved_by}, who approved it,][ the {announced_by}, who announced it,] why event {corrects} was "
-            "changed.",
-            "Demander[ à {approved_by}, qui a donné son accord,][ au {announced_by}, auteur de l’annonce,] les motifs "
-            "de la modification de l’événement {corrects}.",
+            "Ask {approved_by}, who approved it, why event {corrects} was changed.",
+            "Demander à {approved_by}, qui a donné son accord, pourquoi l’événement {corrects} a été modifié.",
         ),
     ),
     "params-differ-from-register": Wording(
@@ -261,8 +274,8 @@ _RECORD: Mapping[str, Wording] = {
         "Arrêter les écritures, conserver les disques et confronter l’enregistrement à ses points de contrôle.",
     ),
     "opener-differs-from-closer": Wording(
-        "Have the rack counted again: {difference} is not accounted for.",
-        "Faire recompter l’encaisse : {difference} restent sans explication.",
+        "Have the rack counted again: the difference of {difference} is not accounted for.",
+        "Faire recompter l’encaisse : l’écart de {difference} reste sans explication.",
     ),
     "slip-number-missing": Wording(
         "Look for slip {slip} in the stubs of the cash desk.",
@@ -281,8 +294,8 @@ _RECORD: Mapping[str, Wording] = {
         "Demander à la salle de comptée où la recette de la séance {session} a été gardée jusqu’à la comptée.",
     ),
     "accounting-variance": Wording(
-        "Have the drop of this session counted again: {difference} is not accounted for.",
-        "Faire recompter la recette de cette séance : {difference} restent sans explication.",
+        "Have the drop of this session counted again: the variance of {difference} is not accounted for.",
+        "Faire recompter la recette de cette séance : l’écart de {difference} reste sans explication.",
     ),
     "count-missing": Wording(
         "Ask the count room for the count of this session.",
@@ -323,7 +336,7 @@ _RECORD: Mapping[str, Wording] = {
     ),
     "accounting-drift": Wording(
         "Go through the counts, slips and closings[ of {subject}][ of shift {shift}] over these sessions.",
-        "Reprendre les comptées, les bons et les fermetures[ de {subject}][ de la vacation {shift}] sur ces séances.",
+        "Reprendre les comptées, les bons et les clôtures[ de {subject}][ de la vacation {shift}] sur ces séances.",
     ),
     "hold-outside-interval": Wording(
         "Compare the hold with the findings and the count of these sessions.",
@@ -339,3 +352,84 @@ REMEDIES: Mapping[str, Wording] = MappingProxyType(
     {**_MONEY, **_STAKES, **_RECORD, **REMEDIES_OF_PERSONS, **REMEDIES_OF_PLAY}
 )
 """By rule: what to do where nobody owes anything, or nobody knows how much."""
+
+REMEDIES_BY_FACT: Mapping[str, tuple[str, Mapping[str, Wording]]] = MappingProxyType(
+    {
+        **REMEDIES_OF_PLAY_BY_FACT,
+        **dict.fromkeys(
+            ("void-throw-settled", "barred-number-settled", "inactive-wager-settled"),
+            (
+                "event_type",
+                {
+                    "stakes.collected": _PUT_BACK,
+                    "wager.moved": Wording(
+                        "Remind the croupier[ {croupier}] to move no stake on a void throw, as was done with wager "
+                        "{wager}.",
+                        "Rappeler au croupier[ {croupier}] de ne déplacer aucune mise sur un coup nul, comme la mise "
+                        "{wager}.",
+                    ),
+                    "point.marked": Wording(
+                        "Remind the croupier[ {croupier}] to leave the cabochon where it is on a void throw like that "
+                        "of event {voided_seq}.",
+                        "Rappeler au croupier[ {croupier}] de laisser le cabochon en place sur un coup nul tel que "
+                        "celui de l’événement {voided_seq}.",
+                    ),
+                },
+            ),
+        ),
+        "winning-wager-collected": (
+            "status",
+            {
+                **dict.fromkeys(("open", "awaiting_decision", "imprisoned"), _PUT_BACK),
+                "unknown": Wording(
+                    "Establish from the footage of event {seq} which stake was swept under the identifier {wager}.",
+                    "Établir d’après les images de l’événement {seq} quel enjeu a été ramassé sous l’identifiant "
+                    "{wager}.",
+                ),
+            },
+        ),
+        "losing-wager-not-collected": (
+            "ending",
+            {
+                "close": Wording(
+                    "Establish with the croupier[ {croupier}] where the stake of wager {wager}[ ({stake})] was when "
+                    "the session closed.",
+                    "Établir avec le croupier[ {croupier}] où se trouvait l’enjeu de la mise {wager}[ ({stake})] à la "
+                    "clôture de la séance.",
+                )
+            },
+        ),
+        "goodwill-paid": (
+            "approved_by",
+            {
+                "": Wording(
+                    "Ask the chef de table in writing who approved the goodwill payment[ of {recorded}] of event "
+                    "{seq}.",
+                    "Demander par écrit au chef de table qui a approuvé le geste commercial[ de {recorded}] de "
+                    "l’événement {seq}.",
+                )
+            },
+        ),
+        "entry-annulled": (
+            "approved_by",
+            {
+                "": Wording(
+                    "Ask the {announced_by}, who announced it, why event {corrects} was voided.",
+                    "Demander au {announced_by}, auteur de l’annonce, pourquoi l’événement {corrects} a été annulé.",
+                )
+            },
+        ),
+    }
+)
+"""Of rules whose remedy depends on a fact: that fact, and what to do by its value; "" stands for none."""
+
+
+def wording_for(rule: str, facts: Mapping[str, Any]) -> Wording:
+    """Return what to do about a finding of ``rule`` with ``facts`` on which nobody owes anything."""
+    fact, wordings = REMEDIES_BY_FACT.get(rule, ("", {}))
+    return wordings.get(str(facts.get(fact) or ""), REMEDIES[rule])
+
+
+def rests_on_a_reading(rule: str, facts: Mapping[str, Any]) -> bool:
+    """Whether a finding of ``rule`` rests on a reading alone: then nothing is asked of a player."""
+    return rule in ON_A_READING or bool(facts.get("reading"))

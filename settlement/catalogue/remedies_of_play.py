@@ -39,8 +39,8 @@ _DICE: Mapping[str, Wording] = {
         "Demander au chef de table pourquoi les dés ont été retirés à la place {shooter}.",
     ),
     "shooter-removed-by-wrong-role": Wording(
-        "Remind the staff that only the chef de table takes the dice from a shooter.",
-        "Rappeler au personnel que seul le chef de table retire les dés à un tireur.",
+        "Remind the {recorded} that only the {expected} takes the dice from a shooter.",
+        "Rappeler au {recorded} que seul le {expected} retire les dés à un tireur.",
     ),
     "shooter-without-line-wager": _remind(
         "to let the shooter[, {player},] throw only once a line stake lies.",
@@ -67,12 +67,12 @@ _DICE: Mapping[str, Wording] = {
         "Rappeler au stickman d’annoncer « Coup nul » sur un lancer tel que celui de l’événement {seq}.",
     ),
     "valid-throw-voided": Wording(
-        "Ask the stickman why “Coup nul” was announced at event {seq}.",
-        "Demander au stickman pourquoi « Coup nul » a été annoncé à l’événement {seq}.",
+        "Ask the {by} why “Coup nul” was announced at event {seq}.",
+        "Demander au {by} pourquoi « Coup nul » a été annoncé à l’événement {seq}.",
     ),
     "void-not-announced-by-stickman": Wording(
-        "Remind the staff that it is for the {expected} to announce “Coup nul”.",
-        "Rappeler au personnel que l’annonce « Coup nul » revient au {expected}.",
+        "Remind the {recorded} that it is for the {expected} to announce “Coup nul”.",
+        "Rappeler au {recorded} que l’annonce « Coup nul » revient au {expected}.",
     ),
     "point-marker-missing": _remind(
         "to put the cabochon on the point[ {point}].",
@@ -83,16 +83,16 @@ _DICE: Mapping[str, Wording] = {
         "de ne placer le cabochon que sur le point établi par les dés[ : {expected}].",
     ),
     "dice-changed-during-point-series": Wording(
-        "Ask the chef de table why the dice were changed (event {seq}).",
-        "Demander au chef de table pourquoi les dés ont été changés (événement {seq}).",
+        "Ask the {by} why the dice were changed (event {seq}).",
+        "Demander au {by} pourquoi les dés ont été changés (événement {seq}).",
     ),
     "dice-replaced-during-point-series-with-cause": Wording(
         "Have the chef de table keep the dice taken out before event {seq}.",
         "Faire conserver par le chef de table les dés retirés avant l’événement {seq}.",
     ),
     "dice-change-not-authorised": Wording(
-        "Remind the staff that the chef de partie or the chef de table decides on a change of dice.",
-        "Rappeler au personnel que c’est le chef de partie ou le chef de table qui décide de changer les dés.",
+        "Remind the {recorded} that the chef de partie or the chef de table decides on a change of dice.",
+        "Rappeler au {recorded} que c’est le chef de partie ou le chef de table qui décide de changer les dés.",
     ),
     "dice-change-not-announced": Wording(
         "Remind the stickman to announce “Les dés changent”.",
@@ -143,7 +143,8 @@ _ZERO: Mapping[str, Wording] = {
     ),
     "imprisoned-at-close": Wording(
         "Establish with the croupier[ {croupier}] what became of wager {wager}[ of {player}], which was in prison.",
-        "Établir avec le croupier[ {croupier}] ce qu’est devenue la mise {wager}[ de {player}], qui était en prison.",
+        "Établir avec le croupier[ {croupier}] ce qu’est devenue la mise {wager}[ du joueur {player}], qui était en "
+        "prison.",
     ),
     "result-after-last-coup": Wording(
         "Ask the chef de table why play went on after the last coup was announced.",
@@ -177,8 +178,8 @@ _WHEEL: Mapping[str, Wording] = {
         "de reconstituer les piles avant de lancer la bille.",
     ),
     "spin-by-non-croupier": Wording(
-        "Remind the staff that the croupier alone works the apparatus.",
-        "Rappeler au personnel que seul le croupier manœuvre l’appareil.",
+        "Remind the {recorded} that the {expected} alone works the apparatus.",
+        "Rappeler au {recorded} que seul le {expected} manœuvre l’appareil.",
     ),
     "wheel-not-spun": Wording(
         "Establish from the footage whether the wheel was turned for event {seq}.",
@@ -225,8 +226,9 @@ _WHEEL: Mapping[str, Wording] = {
         "de payer le joueur[ {player}] dans sa couleur[, {expected}].",
     ),
     "payment-wrong-colour": Wording(
-        "Have the chips of the player[ {player}] exchanged for the assigned colour[, {expected}].",
-        "Faire échanger les jetons du joueur[ {player}] contre sa couleur[, {expected}].",
+        "Have the croupier[ {croupier}] exchange the chips of the player[ {player}] for the assigned colour"
+        "[, {expected}].",
+        "Faire échanger par le croupier[ {croupier}] les jetons du joueur[ {player}] contre sa couleur[, {expected}].",
     ),
 }
 
@@ -243,8 +245,8 @@ _TABLE: Mapping[str, Wording] = {
         "de n’employer que {expected} couleurs.",
     ),
     "colour-shared": Wording(
-        "Give the player[ {player}] a colour that nobody else uses.",
-        "Donner au joueur[ {player}] une couleur que nul autre n’emploie.",
+        "Have the croupier[ {croupier}] give the player[ {player}] a colour that nobody else uses.",
+        "Faire donner par le croupier[ {croupier}] au joueur[ {player}] une couleur que nul autre n’emploie.",
     ),
     "wager-with-foreign-colour": Wording(
         "Establish from the footage whether wager {wager} belongs to {owner} or to the player recorded[, {player}].",
@@ -271,21 +273,51 @@ _TABLE: Mapping[str, Wording] = {
         "Rappeler au chef de table de ne manipuler ni jetons ni plaques en cours de partie.",
     ),
     "marker-not-from-chief": Wording(
-        "Remind the staff that the {expected} hands out the markers.",
-        "Rappeler au personnel que c’est le {expected} qui remet les marqueurs.",
+        "Remind the {recorded} that the {expected} hands out the markers.",
+        "Rappeler au {recorded} que c’est le {expected} qui remet les marqueurs.",
     ),
     "staffing-invalid": Wording(
-        "Have the table staffed with one chef de table, one croupier and at most one employé.",
-        "Faire tenir la table par un chef de table, un croupier et au plus un employé.",
+        "Ask the chef de partie why the table did not have one chef de table, one croupier and at most one employé at "
+        "event {seq}.",
+        "Demander au chef de partie pourquoi la table n’était pas tenue par un chef de table, un croupier et au plus "
+        "un employé lors de l’événement {seq}.",
     ),
     "table-without-chief": Wording(
-        "Have a chef de table assigned before the next coup.",
-        "Faire affecter un chef de table avant le coup suivant.",
+        "Ask the chef de partie why no chef de table was assigned at event {seq}.",
+        "Demander au chef de partie pourquoi aucun chef de table n’était affecté lors de l’événement {seq}.",
     ),
     "table-without-croupier": Wording(
-        "Establish who served the table at event {seq}.",
-        "Établir qui a tenu la table lors de l’événement {seq}.",
+        "Ask the chef de table who served the table at event {seq}.",
+        "Demander au chef de table qui a tenu la table lors de l’événement {seq}.",
     ),
 }
+
+REMEDIES_OF_PLAY_BY_FACT: Mapping[str, tuple[str, Mapping[str, Wording]]] = MappingProxyType(
+    {
+        "dice-changed-during-point-series": (
+            "by",
+            {
+                "": Wording(
+                    "Ask the stickman why other dice were taken out of the box[: {dice}] (event {seq}).",
+                    "Demander au stickman pourquoi d’autres dés ont été sortis de la boîte[ : {dice}] (événement "
+                    "{seq}).",
+                ),
+                "shooter": Wording(
+                    "Remind the stickman to refuse a shooter other dice while a point is being played.",
+                    "Rappeler au stickman de refuser d’autres dés au tireur tant qu’un point est en jeu.",
+                ),
+            },
+        ),
+        "dice-change-not-authorised": (
+            "recorded",
+            {
+                "shooter": Wording(
+                    "Remind the stickman to change the dice for a shooter before a come-out only.",
+                    "Rappeler au stickman de ne changer les dés à la demande du tireur qu’avant un premier jet.",
+                )
+            },
+        ),
+    }
+)
 
 REMEDIES_OF_PLAY: Mapping[str, Wording] = MappingProxyType({**_DICE, **_ZERO, **_WHEEL, **_TABLE})

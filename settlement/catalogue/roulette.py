@@ -15,10 +15,10 @@ ROULETTE = (
         recorded_is="money",
         title=Wording("Orphan stake that does not match", "Mise orpheline inexacte"),
         message=Wording(
-            "The cash desk received {recorded} as the stake left by wager {the_wager}[, which was {status}]; "
-            "{expected} was left to hand in.",
-            "La caisse a reçu {recorded} comme enjeu laissé par la mise {the_wager}[, {status}] ; il restait "
-            "{expected} à remettre.",
+            "The cash desk received {recorded} as the stake left by wager {the_wager}[, which was {status}]"
+            "[; {something_due} was left to hand in][; {nothing_due} was left to hand in].",
+            "La caisse a reçu {recorded} comme enjeu laissé par la mise {the_wager}[, {status}][ ; il restait "
+            "{something_due} à remettre][ ; il ne restait {nothing_due} à remettre].",
         ),
         explanation=Wording(
             "A stake freed from prison that nobody claims is kept at the cash desk for its owner. What is handed in "
@@ -34,9 +34,9 @@ ROULETTE = (
         title=Wording("Combination not permitted", "Combinaison non autorisée"),
         message=Wording(
             "Wager {the_wager} was accepted, but these numbers make no such combination on this layout. The wager is "
-            "void and its stake is due back.",
+            "void: its stake stays the player’s.",
             "La mise {the_wager} a été acceptée alors que ces numéros ne forment pas cette combinaison sur ce tableau. "
-            "Elle est nulle et l’enjeu doit être rendu.",
+            "Elle est nulle : l’enjeu reste au joueur.",
         ),
         explanation=Wording(
             "A combination is a place on the layout: two neighbours for a cheval, a row for a transversale, four "
@@ -72,14 +72,13 @@ ROULETTE = (
         name="zero-decision-missing",
         severity="major",
         provisions=at_both_roulettes("art. 54 B 1°", "art. 54 B 2°"),
-        facts={"zero_seq": "number", "zeros": "number"},
+        facts={"zero_seq": "number", "zeros": "number", "ending": "ending"},
         title=Wording("No choice recorded at zero", "Choix au zéro non enregistré"),
         message=Wording(
-            "Zero came at event {zero_seq} and no choice was recorded for wager {the_wager} before the next result or "
-            "the close of the session. It plays on as a stake in prison.",
-            "Le zéro est sorti à l’événement {zero_seq} et aucun choix n’a été enregistré pour la mise {the_wager} "
-            "avant le résultat suivant ni avant la clôture de la séance. Elle continue de jouer comme une mise en "
-            "prison.",
+            "Zero came at event {zero_seq} and no choice was recorded for wager {the_wager}[ before {ending}]. It "
+            "plays on as a stake in prison.",
+            "Le zéro est sorti à l’événement {zero_seq} et aucun choix n’était enregistré pour la mise "
+            "{the_wager}[ quand {ending}]. Elle continue de jouer comme une mise en prison.",
         ),
         explanation=Wording(
             "At zero the player of a simple chance either takes half back or leaves the stake in prison. Nothing says "
@@ -116,11 +115,14 @@ ROULETTE = (
         recorded_is="money",
         title=Wording("Wrong half at zero", "Moitié inexacte au zéro"),
         message=Wording(
-            "[Wager {the_wager}: {recorded}[ {part}] was given back at zero; {expected} was due[: {halving}].]"
-            "[The house took back {taken_back} on wager {the_wager} that had not been paid[; {expected} was due].]",
-            "[Mise {the_wager} : il a été rendu [{part} ]{recorded} au zéro ; il était dû {expected}[ : {halving}].]"
-            "[La banque a repris, sur la mise {the_wager}, {taken_back} qui n’avaient pas été payés[ ; il était dû "
-            "{expected}].]",
+            "[Wager {the_wager}: the house gave back {recorded}[ {part}] at zero; {expected} was due[: {halving}].[ "
+            "The player is short of {short}.][ The house gave back {excess} too much.]][The house took back "
+            "{taken_back} on wager {the_wager} that had not been paid[; {expected} was due].[ The player is short of "
+            "{short}.]]",
+            "[Mise {the_wager} : il a été rendu [{part} ]{recorded} au zéro ; il était dû {expected}[ : {halving}].[ "
+            "Il manque {short} au joueur.][ La banque a rendu {excess} de trop.]]"
+            "[La banque a repris au joueur, pour la mise {the_wager}, un montant de {taken_back} qui n’avait pas été "
+            "payé[ ; il était dû {expected}].[ Il manque {short} au joueur.]]",
         ),
         explanation=Wording(
             "The player takes back half of the stake at the first zero, a quarter at the second, an eighth at the "
@@ -160,33 +162,34 @@ ROULETTE = (
         recorded_is="money",
         title=Wording("Wrong value released", "Valeur libérée inexacte"),
         message=Wording(
-            "[Wager {the_wager} came out of prison[ after {zeros} zero(s)]: {recorded}[ {part}] was given back; "
-            "{expected} was due.]"
-            "[The house took back {taken_back} on wager {the_wager} that had not been paid[; {expected} was due].]",
+            "[Wager {the_wager} came out of prison[ after {zeros} zero(s)]: the house gave back {recorded}[ {part}]; "
+            "{expected} was due.[ The player is short of {short}.][ The house gave back {excess} too much.]]"
+            "[The house took back {taken_back} on wager {the_wager} that had not been paid[; {expected} was due]."
+            "[ The player is short of {short}.]]",
             "[La mise {the_wager} est sortie de prison[ après {zeros} zéro(s)] : il a été rendu [{part} ]{recorded} ; "
-            "il était dû {expected}.]"
-            "[La banque a repris, sur la mise {the_wager}, {taken_back} qui n’avaient pas été payés[ ; il était dû "
-            "{expected}].]",
+            "il était dû {expected}.[ Il manque {short} au joueur.][ La banque a rendu {excess} de trop.]]"
+            "[La banque a repris au joueur, pour la mise {the_wager}, un montant de {taken_back} qui n’avait pas été "
+            "payé[ ; il était dû {expected}].[ Il manque {short} au joueur.]]",
         ),
         explanation=Wording(
             "The whole stake stands after the first zero; each further zero takes 50% of its value. What is released "
-            "follows the reading “release_value” that the session declared.",
+            "follows the reading “value of a stake on its release” that the session declared.",
             "La totalité de la mise subsiste après le premier zéro ; chaque zéro suivant lui ôte 50 % de sa valeur. Ce "
-            "qui est libéré suit la lecture « release_value » que la séance a déclarée.",
+            "qui est libéré suit la lecture « valeur de la mise à sa libération » que la séance a déclarée.",
         ),
     ),
     Rule(
         name="imprisoned-stake-withdrawn",
         severity="critical",
         provisions=at_both_roulettes("art. 54 B 2°"),
-        facts={"zeros": "number"},
+        facts={"zeros": "number", "decided_seq": "number", "status": "status"},
         recorded_is="money",
         title=Wording("Prisoner withdrawn", "Mise en prison retirée"),
         message=Wording(
             "Wager {the_wager} was taken back[ ({recorded})] while in prison[ after {zeros} zero(s)]. The withdrawal "
-            "has no effect.",
+            "has no effect[: event {decided_seq} decided the wager ({status})].",
             "La mise {the_wager} a été retirée[ ({recorded})] alors qu’elle était en prison[ après {zeros} zéro(s)]. "
-            "Le retrait est sans effet.",
+            "Le retrait est sans effet[ : l’événement {decided_seq} a décidé la mise ({status})].",
         ),
         explanation=Wording(
             "A player who chose prison leaves the whole stake there until a number frees it or takes it, or another "
@@ -224,13 +227,14 @@ ROULETTE = (
         recorded_is="money",
         title=Wording("Wrong refund on the last coup", "Remboursement inexact au dernier coup"),
         message=Wording(
-            "[Wager {the_wager}: {recorded}[ {part}] was refunded for the zero of the last coup; {expected} was due[: "
-            "{halving}].]"
-            "[The house took back {taken_back} on wager {the_wager} that had not been paid[; {expected} was due].]",
+            "[Wager {the_wager}: the house refunded {recorded}[ {part}] for the zero of the last coup; {expected} was "
+            "due[: {halving}].[ The player is short of {short}.][ The house refunded {excess} too much.]]"
+            "[The house took back {taken_back} on wager {the_wager} that had not been paid[; {expected} was due]."
+            "[ The player is short of {short}.]]",
             "[Mise {the_wager} : il a été remboursé [{part} ]{recorded} pour le zéro du dernier coup ; il était dû "
-            "{expected}[ : {halving}].]"
-            "[La banque a repris, sur la mise {the_wager}, {taken_back} qui n’avaient pas été payés[ ; il était dû "
-            "{expected}].]",
+            "{expected}[ : {halving}].[ Il manque {short} au joueur.][ La banque a remboursé {excess} de trop.]]"
+            "[La banque a repris au joueur, pour la mise {the_wager}, un montant de {taken_back} qui n’avait pas été "
+            "payé[ ; il était dû {expected}].[ Il manque {short} au joueur.]]",
         ),
         explanation=Wording(
             "The refund is half of the initial stake if it was the first zero for this wager, a quarter if the second, "

@@ -62,6 +62,10 @@ Kind: TypeAlias = Literal[
     "pattern",  # how exchanges stay below a threshold
     "multiple",  # how many times a stake has become, its thousands apart by narrow spaces
     "part",  # of which part of a wager's money the amounts are: winnings, stake or all
+    "ending",  # what ended a coup: a result or the close
+    "reason",  # why something was changed or voided, a code of the event contract or words of the table system
+    "families",  # a list of families of events
+    "ruleset",
 ]
 
 Equipment: TypeAlias = Literal["dice", "wheel"]

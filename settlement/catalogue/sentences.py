@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from typing import Any, TypeAlias
 
-from settlement.catalogue.groups import PAID
+from settlement.catalogue.groups import ON_A_READING, PAID
 from settlement.catalogue.remedies import (
     ENTER_READING,
     NOTHING_LEFT,
@@ -24,19 +24,26 @@ from settlement.catalogue.remedies import (
     PAY_UNKNOWN,
     RECOVER,
     RECOVER_UNKNOWN,
-    REMEDIES,
+    rests_on_a_reading,
+    wording_for,
 )
 from settlement.catalogue.rule import STANDARD_FACTS, Kind, Language, Rule, Wording
 from settlement.catalogue.templates import agree, fill
 from settlement.catalogue.words import BET_WORDS, word
 
-DERIVED = ("the_wager", "product", "working", "halving", "missing_events", "difference", "taken_back")
+DERIVED = (
+    *("the_wager", "product", "working", "halving", "five_per_cent", "missing_events"),
+    *("difference", "short", "excess", "something_due", "nothing_due", "taken_back"),
+)
 """The fields that any message may use, derived from the other facts:
 
 * ``the_wager``: “w2 (right bet on 6, €6.00)”;
-* ``product``: stake × ``odds``; ``working``: the same, and whether it was rounded; ``halving``: stake ÷ 2^``zeros``;
+* ``product``: stake × ``odds``; ``working``: the same, and whether it was rounded; ``halving``: stake ÷ 2^``zeros``,
+  and ``five_per_cent``: of ``commission_on``, likewise;
 * ``missing_events``: from ``missing_from`` through ``through``;
-* ``difference``: between the amounts expected and recorded;
+* ``difference``: between the amounts expected and recorded; ``short``: the same, where less was recorded, and
+  ``excess``, where more was;
+* ``something_due``: the amount expected, if it is one; ``nothing_due``: “nothing”, if it is zero;
 * ``taken_back``: in place of ``recorded``, where more was taken back for a wager than had been paid.
 """
 
@@ -60,6 +67,16 @@ OUTCOMES_SHOWN = 5
 
 READINGS_OF_MONEY = frozenset({"payout_unit", "commission_unit"})
 """The readings whose value is an amount in minor units."""
+
+UNITS_OF_READINGS: Mapping[str, str] = {"call_tolerance_ms": "ms", "throw_delay_s": "s", "result_slip_s": "s"}
+"""The units of the readings whose value is a time."""
+
+ROUNDED_DOWN = Wording(", rounded down", ", arrondi à l’unité inférieure")
+ROUNDED_UP = Wording(", rounded up", ", arrondi à l’unité supérieure")
+
+FIVE_PER_CENT = Wording("5% of {}", "5 % de {}")
+
+NOTHING = Wording("nothing", "rien")
 
 EXPONENTS: Mapping[str, int] = {
     **dict.fromkeys("BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF".split(), 0),
@@ -163,7 +180,9 @@ def message(rule: Rule, facts: Mapping[str, Any], language: Language, currency: 
     if "analogy" in values:
         template = BY_ANALOGY.in_language(language) + _FIRST_LETTER.sub(lambda match: match[0].lower(), template)
     title = {"title": rule.title.in_language(language)}
-    return fill(template, values, language) or fill(TITLE.in_language(language), values | title, language)
+    ids = _ids(rule)
+    sentence = fill(template, values, language, verbatim=ids)
+    return sentence or fill(TITLE.in_language(language), values | title, language, verbatim=ids)
 
 
 def remedy(
@@ -183,19 +202,29 @@ def remedy(
     values = _values(rule, facts, language, currency, write)
     if croupier := facts.get("croupier"):
         values["croupier"] = str(croupier)
-    wording = rule.remedy or REMEDIES[rule.name]
+    wording = rule.remedy or wording_for(rule.name, facts)
     if (put_right_by := facts.get("put_right_by")) is not None:
         values["put_right_by"] = str(put_right_by)
         wording = OWN_DECISION if facts.get("by_party") else NOTHING_LEFT
-    elif owed is not None and owed[0] == "player" and "reading" in values:
-        wording = ENTER_READING
     elif owed is not None:
         by, minor = owed
         values["owed"] = write(minor, currency, language)
         known, unknown = (PAY, PAY_UNKNOWN) if by == "house" else (RECOVER, RECOVER_UNKNOWN)
-        wording = known if "player" in values else unknown
-    sentence = fill(agree(wording.in_language(language), facts, language), values, language)
+        if by == "house" or not rests_on_a_reading(rule.name, facts):
+            wording = known if "player" in values else unknown
+        else:
+            wording = ENTER_READING
+            if rule.name in ON_A_READING:
+                values["reading"] = ON_A_READING[rule.name].in_language(language)
+    ids = _ids(rule)
+    sentence = fill(agree(wording.in_language(language), facts, language), values, language, verbatim=ids)
     return sentence or fill(EXAMINE.in_language(language), values, language)
+
+
+def _ids(rule: Rule) -> set[str]:
+    """Return the fields of ``rule`` that are shown as the table system sent them."""
+    sent = {name for name, kind in _kinds(rule).items() if kind in ("text", "texts", "wagers")}
+    return sent | {"croupier", "the_wager"}
 
 
 def _values(rule: Rule, facts: Mapping[str, Any], language: Language, currency: str, write: Writer) -> dict[str, str]:
@@ -248,7 +277,7 @@ def _format(fact: Any, kind: Kind, language: Language, currency: str, write: Wri
         case "money" if isinstance(fact, int):
             return write(fact, currency, language)
         case "bet":
-            return BET_WORDS.get(str(fact), str(fact))
+            return _bet(fact)
         case "odds":
             return str(fact).replace(":", f"{_NO_BREAK}{'pour' if language == 'fr' else 'to'}{_NO_BREAK}")
         case "multiple":
@@ -261,7 +290,9 @@ def _format(fact: Any, kind: Kind, language: Language, currency: str, write: Wri
             return "-".join(str(face) for face in fact)
         case "numbers" | "texts" | "wagers" if isinstance(fact, list | tuple):
             return ", ".join(str(each) for each in fact)
-        case "flags" | "readings" | "gravity" if isinstance(fact, list | tuple):
+        case "gravity" if isinstance(fact, list | tuple):
+            return (" et " if language == "fr" else " and ").join(word(kind, each, language) for each in fact)
+        case "flags" | "readings" | "families" if isinstance(fact, list | tuple):
             return ", ".join(word(kind, each, language) for each in fact)
         case "changed" if isinstance(fact, list | tuple):
             return _changed(fact, language, currency, write)
@@ -271,12 +302,17 @@ def _format(fact: Any, kind: Kind, language: Language, currency: str, write: Wri
             return word(kind, fact, language)
 
 
+def _bet(bet: Any) -> str:
+    """Return the law’s word for a bet; of one that the law does not know, the words of which its code is made."""
+    return BET_WORDS.get(str(bet)) or str(bet).replace("_", " ")
+
+
 def _changed(fact: Sequence[Any], language: Language, currency: str, write: Writer) -> str:
     """Return “stake €5.00 in place of €2.00, …” of fields, each with its values before and after, "" for none."""
 
     def value(name: str, given: Any) -> str:
         is_money = name in FIELDS_OF_MONEY and isinstance(given, int)
-        return write(given, currency, language) if is_money else BET_WORDS.get(str(given), str(given))
+        return write(given, currency, language) if is_money else _bet(given) if name == "bet" else str(given)
 
     parts = []
     for name, before, after in zip(fact[::3], fact[1::3], fact[2::3], strict=False):
@@ -342,6 +378,15 @@ def _derived(
     expected, recorded = facts.get("expected"), facts.get("recorded")
     if isinstance(expected, int) and isinstance(recorded, int):
         derived["difference"] = write(abs(recorded - expected), currency, language)
+        if recorded != expected:
+            derived["excess" if recorded > expected else "short"] = derived["difference"]
+    if isinstance(expected, int):
+        due = (
+            ("something_due", values.get("expected", ""))
+            if expected
+            else ("nothing_due", NOTHING.in_language(language))
+        )
+        derived.update([due])
     readings = facts.get("readings")
     if isinstance(expected, str) and isinstance(recorded, str) and isinstance(readings, list | tuple):
         for name, text in (("expected", expected), ("recorded", recorded)):
@@ -353,12 +398,29 @@ def _derived(
     if isinstance(stake, int) and isinstance(odds, str) and _ODDS.fullmatch(odds):
         pays, per = (int(part) for part in odds.split(":"))
         derived["product"] = f"{values['stake']} × {pays if per == 1 else f'{pays}/{per}'}"
-        is_rounded = isinstance(expected, int) and expected * per < stake * pays
-        note = ", arrondi à l’unité inférieure" if language == "fr" else ", rounded down"
-        derived["working"] = derived["product"] + (note if is_rounded else "")
+        rounded = _rounded(expected, per, stake * pays, language)
+        if rounded is not None:
+            derived["working"] = derived["product"] + rounded
     if isinstance(stake, int) and isinstance(zeros, int) and 0 < zeros < 64:
-        derived["halving"] = f"{values['stake']} ÷ {2**zeros}"
+        rounded = _rounded(expected, 2**zeros, stake, language)
+        if rounded is not None:
+            derived["halving"] = f"{values['stake']} ÷ {2**zeros}{rounded}"
+    base = facts.get("commission_on")
+    if isinstance(base, int):
+        of_base = FIVE_PER_CENT.in_language(language).format(values["commission_on"])
+        rounded = _rounded(expected, 20, base, language)
+        derived["five_per_cent"] = of_base + (ROUNDED_UP.in_language(language) if rounded is None else rounded)
     return derived
+
+
+def _rounded(expected: Any, per: int, exact: int, language: Language) -> str | None:
+    """Return whether ``expected`` is the ``per``-th part of ``exact`` rounded down, in words; None if it is more.
+
+    All are in minor units.
+    """
+    if not isinstance(expected, int) or expected * per == exact:
+        return ""
+    return ROUNDED_DOWN.in_language(language) if expected * per < exact else None
 
 
 def reading_values(
@@ -382,6 +444,8 @@ def reading_values(
 def _reading_value(name: str, value: str, language: Language, currency: str, write: Writer) -> str:
     if name in READINGS_OF_MONEY and value.isdigit():
         return write(int(value), currency, language)
+    if (unit := UNITS_OF_READINGS.get(name)) is not None and value.isdigit():
+        return f"{value}{_NO_BREAK}{unit}"
     return word("reading_value", value, language)
 
 
@@ -392,7 +456,8 @@ def _describe(facts: Mapping[str, Any], values: Mapping[str, str], language: Lan
     where = "-".join(str(spot) for spot in spots) if isinstance(spots, list | tuple) else values.get("number", "")
     if what and where:
         what += f" {'sur' if language == 'fr' else 'on'} {where}"
-    inside = ", ".join(part for part in (what, values.get("stake", "")) if part)
+    stake = values.get("stake", "") if facts.get("stake") else ""  # nothing is left of one that was taken back
+    inside = ", ".join(part for part in (what, stake) if part)
     name = values.get("wager", "")
     return f"{name} ({inside})" if name and inside else name
 

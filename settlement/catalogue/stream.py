@@ -20,7 +20,7 @@ STREAM = (
             "documents ; le règlement québécois qui a remplacé le r. 3 ne nous est connu que par son numéro.",
         ),
         facts={
-            "ruleset": "text",
+            "ruleset": "ruleset",
             "gaming_day": "day",
             "until": "day",
             "since": "day",
@@ -29,12 +29,12 @@ STREAM = (
         },
         title=Wording("Rules not in force that day", "Règles non en vigueur ce jour-là"),
         message=Wording(
-            "The session of {gaming_day} is adjudicated under {ruleset}, whose regulation did not apply that day[: it "
-            "ceased to apply on {until}][: published on {published}, it is in force from {since} (Code civil, art. 1), "
-            "or {also_given} by a public database].",
-            "La séance du {gaming_day} est jugée selon {ruleset}, dont le règlement ne s’appliquait pas ce jour-là[ : "
-            "il a cessé de s’appliquer le {until}][ : publié le {published}, il est en vigueur depuis le {since} (Code "
-            "civil, art. 1er), ou le {also_given} selon une base publique].",
+            "The session of {gaming_day} is adjudicated under the rules “{ruleset}”, whose regulation did not apply "
+            "that day[: it ceased to apply on {until}][: published on {published}, it is in force from {since} (Code "
+            "civil, art. 1), or {also_given} by a public database].",
+            "La séance du {gaming_day} est jugée selon les règles « {ruleset} », dont le règlement ne s’appliquait "
+            "pas ce jour-là[ : il a cessé de s’appliquer le {until}][ : publié le {published}, il est en vigueur "
+            "depuis le {since} (Code civil, art. 1er), ou le {also_given} selon une base publique].",
         ),
         explanation=Wording(
             "The session named a ruleset whose regulation did not bind the tables on that day. It is adjudicated as it "
@@ -119,7 +119,7 @@ STREAM = (
             "Une correction remplace les données d’un événement antérieur, en entier et sous la même forme ; une "
             "annulation le déclare non avenu. Celle-ci désigne un événement inexistant ou qu’elle ne peut changer : "
             "une correction qui n’est pas la dernière, un événement annulé, l’ouverture s’il s’agit d’annuler, un "
-            "résultat qui n’est pas le dernier. Ou ses données ne conviennent pas. L’inscription demeure.",
+            "résultat qui n’est pas le dernier. Ou ses données ne conviennent pas. L’écriture demeure.",
         ),
     ),
     Rule(

@@ -7,7 +7,7 @@ may hold others, which are decided first. A template that needs a value outside 
 "": what is not known is never shown as a dash.
 
 ``(s)`` agrees with the number in the field before it. French *le*, *de*, *du* and *au* elide before a field whose value
-starts with a vowel: “du {role}” reads « du croupier » and « de l’employé ».
+starts with a vowel: “du {role}” reads « du croupier » and « de l’employé ». Nothing elides before an id.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ def fields_of(template: str) -> list[str]:
 def fill(template: str, values: Mapping[str, str], language: Language, *, verbatim: Collection[str] = ()) -> str:
     """Return ``template`` with ``values`` in its fields, beginning with a capital letter; "" if one has no value.
 
-    A field of ``verbatim``, an id, is left as it is where it begins the sentence.
+    A field of ``verbatim``, an id, is left as it is where it begins the sentence, and no article elides before it.
     """
 
     def clause(match: re.Match[str]) -> str:
         return match[1] if values.keys() >= set(fields_of(match[1])) else ""
 
     def elided(match: re.Match[str]) -> str:
-        starts_with_vowel = values.get(match[2], "")[:1] in tuple("aeéiou")
-        return _ELISIONS[match[1]] + f"{{{match[2]}}}" if starts_with_vowel else match[0]
+        elides = match[2] not in verbatim and values.get(match[2], "")[:1] in tuple("aeéiou")
+        return _ELISIONS[match[1]] + f"{{{match[2]}}}" if elides else match[0]
 
     template = _until_stable(_CLAUSE, clause, template)
     if language == "fr":

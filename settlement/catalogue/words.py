@@ -46,6 +46,14 @@ def name_game(game: str, english: str, french: str) -> None:
     _games[game] = (english, french)
 
 
+_rulesets: dict[str, tuple[str, str]] = registries.table({})
+
+
+def title_ruleset(ruleset: str, english: str, french: str) -> None:
+    """Take the title of a ruleset."""
+    _rulesets[ruleset] = (english, french)
+
+
 _colours: dict[str, tuple[str, str]] = registries.table({})
 
 
@@ -56,6 +64,7 @@ def name_colours(colours: Mapping[str, tuple[str, str]]) -> None:
 
 WORDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "colour": _colours,
+    "ruleset": _rulesets,
     "role": {
         "chef_de_partie": ("chef de partie", "chef de partie"),
         "chef_de_table": ("chef de table", "chef de table"),
@@ -88,6 +97,15 @@ WORDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "winnings": ("in winnings", "un gain de"),
         "stake": ("of the stake", "sur l’enjeu"),
         "all": ("in all, winnings and stake", "en tout, gain et enjeu,"),
+    },
+    "ending": {
+        "result": ("the next result came", "le résultat suivant est venu"),
+        "close": ("the session was closed", "la séance a été close"),
+    },
+    "reason": {
+        "ball_left_wheel": ("the ball left the wheel", "bille sortie du cylindre"),
+        "foreign_object": ("a foreign object", "corps étranger"),
+        "mechanical": ("a mechanical fault", "défaut mécanique"),
     },
     "medium": {
         "cash": ("in cash", "en espèces"),
@@ -205,7 +223,7 @@ WORDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     },
     "favoured": {
         "players": ("in favour of the players", "en faveur des joueurs"),
-        "house": ("in favour of the house", "en faveur de la maison"),
+        "house": ("in favour of the house", "en faveur de la banque"),
     },
     "gravity": {
         "announced": ("it came after the number was announced", "le numéro avait été annoncé"),
@@ -307,6 +325,23 @@ WORDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "seat_limit": ("number of seats", "nombre de places"),
         "result_slip_s": ("time to correct a slip of the hand", "délai de rectification d’une erreur de saisie"),
         "double_table": ("double table", "double table"),
+    },
+    "families": {
+        "announcements": ("announcements", "les annonces"),
+        "bank": ("fills, credits and buy-ins", "les apports, les retraits et les achats"),
+        "calls": ("the croupier’s calls", "les annonces du croupier"),
+        "collections": ("collections of stakes", "les ramassages de mises"),
+        "colours": ("colours of chips", "les couleurs des jetons"),
+        "custody": ("who holds the equipment", "qui tient le matériel"),
+        "decisions": ("decisions of players", "les décisions des joueurs"),
+        "handling": ("handling of chips", "la manipulation des jetons"),
+        "marker": ("the point marker", "le cabochon"),
+        "payouts": ("payouts", "les paiements"),
+        "results": ("results", "les résultats"),
+        "seating": ("who is at the table", "qui est à la table"),
+        "staff": ("who is on duty", "qui est en service"),
+        "wagers": ("wagers placed", "les mises déposées"),
+        "wheel": ("what happens at the wheel", "ce qui se passe au cylindre"),
     },
     "exchange": {"in": ("chips bought", "achats de jetons"), "out": ("chips cashed", "remboursements de jetons")},
     "one_exchange": {"in": ("chips bought", "achat de jetons"), "out": ("chips cashed", "remboursement de jetons")},

@@ -136,6 +136,7 @@ def report_missing_decisions(table: Table, seq: int) -> None:
                 wager=wager,
                 zero_seq=wager.zero_by,
                 zeros=wager.zeros,
+                ending=table.coups_end_by,
             )
 
 

@@ -173,6 +173,7 @@ def check_moves(table: Table, seq: int) -> None:
                 wager=wager,
                 expected=wager.number,
                 travelled_seq=wager.travelled_by,
+                ending=table.coups_end_by,
             )
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from settlement import adjudicate
 from settlement.catalogue import BET_LABELS, REMEDIES, RULES, WAGER, WITHDRAWAL, message, remedy
+from settlement.catalogue.remedies import REMEDIES_BY_FACT
 from settlement.catalogue.rule import LANGUAGES, RULESET_NAMES, STANDARD_FACTS, Kind, Rule, Wording
 from settlement.catalogue.sentences import DERIVED, amount
 from settlement.catalogue.words import WORDS, word
@@ -286,6 +287,10 @@ SAMPLES: dict[Kind, Any] = {
     "pattern": "midnight",
     "part": "winnings",
     "multiple": "3\u202f696",
+    "ending": "close",
+    "reason": "ball_left_wheel",
+    "families": ["calls", "wheel"],
+    "ruleset": "fr-craps",
 }
 
 
@@ -400,6 +405,31 @@ def test_a_remedy_in_french_is_french(rule: Rule) -> None:
     assert english is None, wording.fr
 
 
+REMEDIES_OF_ONE_FACT = [
+    (rule, fact, value, wording)
+    for rule, (fact, wordings) in REMEDIES_BY_FACT.items()
+    for value, wording in wordings.items()
+]
+
+
+@pytest.mark.parametrize(
+    ("rule", "fact", "value", "wording"), REMEDIES_OF_ONE_FACT, ids=[" ".join(row[:3]) for row in REMEDIES_OF_ONE_FACT]
+)
+def test_a_remedy_that_depends_on_a_fact_is_whole_in_both_languages(
+    rule: str, fact: str, value: str, wording: Wording
+) -> None:
+    assert fact in {"expected", "recorded", *STANDARD_FACTS, *RULES[rule].facts}
+    assert placeholders(wording.en) == placeholders(wording.fr)
+    assert not re.search(r" [;:?!%]|« ", wording.fr), "no-break spaces"
+    for language in LANGUAGES:
+        facts = {"croupier": "k1"} | complete_facts(RULES[rule]) | {fact: value or None}
+        sentence = remedy(rule, facts, None, language, "EUR")
+        assert sentence != remedy(rule, facts | {fact: "another"}, None, language, "EUR")
+        assert sentence.endswith(".")
+        assert sentence.count(". ") == 0, "one sentence"
+        check_sentence(sentence, f"{rule} {value}")
+
+
 @EVERY_RULE
 def test_no_message_fails_for_want_of_facts(rule: Rule) -> None:
     nothings: tuple[Any, ...] = (None, "", [], ())
@@ -473,10 +503,14 @@ def test_dice_changed_during_a_point_series_reads_in_both_languages() -> None:
 @pytest.mark.parametrize(
     "rule", ["payout-missing", "losing-wager-not-collected", "come-not-moved", "zero-decision-missing"]
 )
-def test_what_the_close_of_a_session_completes_too_does_not_name_a_result_alone(rule: str) -> None:
-    wording = RULES[rule].message
-    assert re.search("next result (came )?or the (session closed|close of the session)", wording.en)
-    assert re.search("résultat suivant .*séance", wording.fr)
+def test_what_the_close_of_a_session_completes_too_says_which_of_the_two_it_was(rule: str) -> None:
+    facts = complete_facts(RULES[rule])
+    for ending, english, french in (
+        ("result", "(when|before) the next result came", "quand le résultat suivant est venu"),
+        ("close", "(when|before) the session was closed", "quand la séance a été close"),
+    ):
+        assert re.search(english, message(rule, facts | {"ending": ending}, "en", "EUR"))
+        assert re.search(french, message(rule, facts | {"ending": ending}, "fr", "EUR"))
 
 
 def test_a_clause_goes_with_the_clause_inside_it() -> None:

@@ -229,7 +229,7 @@ def test_a_remedy_says_who_has_to_give_back() -> None:
     tape = "fr-roulette\nplace w1 rouge 100{}\nland 1\npay w1 160+100\nland 3"
     assert (
         finding("payout-overpaid", tape.format(" player=b")).remedy("fr")
-        == "Récupérer 0,60\N{NO-BREAK SPACE}€ auprès de b."
+        == "Récupérer 0,60\N{NO-BREAK SPACE}€ auprès du joueur b."
     )
     unknown = finding("payout-overpaid", tape.format(""))
     assert unknown.remedy("en") == ("Recover €0.60 from the player of wager w1, if it can be established who that is.")

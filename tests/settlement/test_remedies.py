@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from settlement import Finding
 from tests.settlement.tapes import play
 
@@ -28,8 +30,29 @@ def test_a_loser_that_lies_is_swept() -> None:
         """,
         "losing-wager-not-collected",
     )
-    assert found.remedy("en") == "Have the stake swept."
-    assert found.remedy("fr") == "Faire ramasser l’enjeu."
+    assert found.message("en").endswith("(result 3) and had not been collected when the next result came.")
+    assert found.remedy("en") == (
+        "Have the stake of wager w1 (€10.00) swept by the croupier, or traced if the session is closed by now."
+    )
+    assert plain(found.remedy("fr")) == (
+        "Faire ramasser par le croupier l’enjeu de la mise w1 (10,00 €), ou en établir le sort si la séance est close."
+    )
+
+
+def test_nothing_is_swept_after_the_close() -> None:
+    found = only(
+        """
+        fr-roulette collections
+        place w1 plein 1000 numbers=5
+        land 3
+        close                                   ! losing-wager-not-collected
+        """,
+        "losing-wager-not-collected",
+    )
+    assert found.message("en").endswith("(result 3) and had not been collected when the session was closed.")
+    assert found.remedy("en") == (
+        "Establish with the croupier where the stake of wager w1 (€10.00) was when the session closed."
+    )
 
 
 def test_nothing_is_swept_that_was_swept() -> None:
@@ -85,8 +108,98 @@ def test_nothing_is_recovered_on_a_reading_alone() -> None:
     )
     assert found.owed is not None
     assert "reading" in found.facts
-    assert found.remedy("en").startswith("Have the casino enter its reading of the text in the register (")
+    assert found.remedy("en") == (
+        "Have the casino enter its reading of the text in the register (what zero does to simple chances); "
+        "amount concerned: €5.00."
+    )
     assert "Récupérer" not in found.remedy("fr")
+
+
+def test_nothing_is_recovered_by_an_analogy_alone_and_the_message_says_that_the_wager_lost() -> None:
+    found = only(
+        """
+        fr-roulette calls
+        place w1 rouge 1000 player=Anna
+        call
+        +1s take w1 500                         ! withdrawal-after-no-more-bets
+        land 2
+        """,
+        "withdrawal-after-no-more-bets",
+    )
+    assert found.owed is not None
+    assert found.message("en") == (
+        "By analogy with American roulette: €5.00 of wager w1 (rouge, €10.00) was taken back after “Rien ne va plus” "
+        "(event 3). The withdrawal has no effect (a reading): the wager stayed in play, and event 5 decided it: lost."
+    )
+    assert found.remedy("en") == (
+        "Have the casino enter its reading of the text in the register (stakes taken back after “Rien ne va plus”); "
+        "amount concerned: €5.00."
+    )
+
+
+def test_the_amounts_of_a_message_and_its_remedy_add_up() -> None:
+    found = only(
+        """
+        fr-roulette
+        place w1 rouge 1000 player=P1
+        land 0
+        pay w1 0+1000                           ! payout-without-result
+        land 2
+        close
+        """,
+        "payout-without-result",
+    )
+    assert found.owed is not None
+    assert found.owed.amount == 1000
+    assert "owed" not in found.message("en")
+    found = only(PAID_BY_HALVES.format(later=4000), "payout-underpaid")
+    assert found.message("en").endswith("Since then €40.00 of it was made good; €60.00 is still owed.")
+
+
+SWEPT = """
+    fr-craps collections
+    place w1 field 1000
+    void slid
+    sweep w1                                    ! void-throw-settled
+"""
+MOVED = """
+    fr-craps
+    place w1 field 1000
+    void slid
+    move w1 6                                   ! void-throw-settled
+"""
+MARKED = """
+    fr-craps
+    void slid
+    mark 6                                      ! void-throw-settled
+"""
+
+
+@pytest.mark.parametrize(
+    ("tape", "remedy"),
+    [
+        (SWEPT, "Check on the footage that the croupier put the stake of wager w1 (€10.00) back after event 4."),
+        (MOVED, "Remind the croupier to move no stake on a void throw, as was done with wager w1."),
+        (MARKED, "Remind the croupier to leave the cabochon where it is on a void throw like that of event 2."),
+    ],
+)
+def test_what_was_done_on_a_void_throw_has_a_remedy_of_its_own(tape: str, remedy: str) -> None:
+    assert only(tape, "void-throw-settled").remedy("en") == remedy
+
+
+@pytest.mark.parametrize(
+    ("approved_by", "remedy"),
+    [
+        ("approved_by=chef", "Ask chef in writing why the goodwill payment of €5.00 of event 2 was made."),
+        ("", "Ask the chef de table in writing who approved the goodwill payment of €5.00 of event 2."),
+    ],
+)
+def test_goodwill_is_asked_of_somebody(approved_by: str, remedy: str) -> None:
+    tape = f"""
+        fr-roulette
+        goodwill 500 reason=spilt {approved_by}    ! goodwill-paid
+    """
+    assert only(tape, "goodwill-paid").remedy("en") == remedy
 
 
 def test_what_a_party_approved_is_decided_by_the_chef_de_table() -> None:
@@ -118,7 +231,7 @@ def test_what_was_taken_back_unpaid_is_no_negative_amount() -> None:
         "payout-underpaid",
     )
     assert found.message("en") == (
-        "The house took back €2.00 on wager w1 (rouge, €10.00) that had not been paid; €0.00 was due. The player is "
+        "The house took back €2.00 on wager w1 (rouge, €10.00) that had not been paid; nothing was due. The player is "
         "short of €2.00."
     )
 

@@ -54,6 +54,11 @@ def test_french_articles_elide_before_a_vowel_and_english_has_none(row: str) -> 
     assert fill("x " + template, {"a": value}, "fr") == "X " + french
 
 
+def test_nothing_elides_before_an_id() -> None:
+    for wager in ("a", "w1", "émile"):
+        assert fill("l’enjeu de {a}", {"a": wager}, "fr", verbatim={"a"}) == f"L’enjeu de {wager}"
+
+
 @pytest.mark.parametrize(("number", "english", "french"), [(0, "s", ""), (1, "", ""), (2, "s", "s"), (None, "s", "s")])
 def test_a_plural_agrees_with_the_number_before_it(number: int | None, english: str, french: str) -> None:
     template = "{n} open(s) table(s), {m} seat(s)"

@@ -6,6 +6,7 @@ import re
 
 from settlement import Finding
 from settlement.catalogue import RULES
+from settlement.catalogue.groups import ON_A_READING
 from settlement.catalogue.rule import LANGUAGES
 
 _NOT_WHOLE = re.compile(
@@ -32,5 +33,6 @@ def check_finding(finding: Finding) -> None:
     assert not re.match(re.escape(title) + "(: wager|, event)", finding.message("en")), "the engine knows what it needs"
     assert not finding.remedy("en").startswith("Examine the finding"), f"{finding.rule}: the engine knows what it needs"
     asks = ASKS_FOR_MONEY.match(finding.remedy("en")) is not None
-    is_claimed = finding.owed is not None and not (finding.owed.by == "player" and "reading" in finding.facts)
+    on_a_reading = "reading" in finding.facts or finding.rule in ON_A_READING
+    is_claimed = finding.owed is not None and not (finding.owed.by == "player" and on_a_reading)
     assert asks == is_claimed, f"{finding.rule}: {finding.remedy('en')!r}, and {finding.owed} is owed"

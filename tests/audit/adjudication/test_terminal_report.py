@@ -61,8 +61,8 @@ w2     on_the_croupier   €0.70  void             €0.00 + €0.70            
 #3 corrected by event #7 (chef-4: misread [bold]chip)
 3 findings
 ╭─ #3 wager-not-permitted  major · Bet not permitted ──────────────────────────────────────────────────────────────────╮
-│ Wager w2 (on_the_croupier, €0.70) was accepted, but “on_the_croupier” is not among the bets this game allows. The    │
-│ wager is void and its stake is due back.                                                                             │
+│ Wager w2 of €0.70 was accepted on “on the croupier”, as the table system calls it. The text of this game has no such │
+│ bet. The wager is void: its stake stays the player’s.                                                                │
 │   « Les joueurs ne peuvent faire usage que des quatre catégories de chances suivantes : »                            │
 │ art. 55-8 intro · event #3                                                                                           │
 ╰──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────╯
@@ -87,8 +87,8 @@ w2    on_the_croupier        0,70 €  nulle       0,00 € + 0,70 €      0
 #3 corrigé par l’événement #7 (chef-4 : misread [bold]chip)
 3 constats
 ╭─ #3 wager-not-permitted  majeur · Chance non autorisée ──────────────────────────────────────────────────────────────╮
-│ La mise w2 (on_the_croupier, 0,70 €) a été acceptée alors que « on_the_croupier » ne figure pas parmi les chances    │
-│ autorisées à ce jeu. Elle est nulle et l’enjeu doit être rendu.                                                      │
+│ La mise w2 de 0,70 € a été acceptée sur « on the croupier », selon les termes du système de table. Le texte de ce    │
+│ jeu ne connaît pas cette chance. La mise est nulle : l’enjeu reste au joueur.                                        │
 │   « Les joueurs ne peuvent faire usage que des quatre catégories de chances suivantes : »                            │
 │ art. 55-8 introduction · événement #3                                                                                │
 ╰──────────────────────────────────────────────────────────────────────────────────────────────────────────────────────╯
