@@ -217,7 +217,8 @@ REMEDIES_OF_PERSONS: Mapping[str, Wording] = MappingProxyType(
         ),
         "offsetting-players": Wording(
             "Establish who bought and who cashed the chips of {other_player}[ and {player}].",
-            "Établir qui a acheté et qui a fait rembourser les jetons de {other_player}[ et de {player}].",
+            "Établir qui a acheté et qui a fait rembourser les jetons du joueur {other_player}[ et du joueur "
+            "{player}].",
         ),
     }
 )

@@ -311,7 +311,7 @@ _RECORD: Mapping[str, Wording] = {
     ),
     "wheel-signature": Wording(
         "Have the footage of some spins[ of {subject}] viewed.",
-        "Faire visionner quelques coups[ de {subject}].",
+        "Faire visionner quelques coups[ ({subject})].",
     ),
     "void-call-bias": Wording(
         "Establish from the footage how the throws called void at table {subject} fell, and by whom they were called.",
@@ -320,7 +320,7 @@ _RECORD: Mapping[str, Wording] = {
     ),
     "shooter-fairness": Wording(
         "View the footage of the throws of {subject}: whether the dice tumble and reach the far wall.",
-        "Visionner les lancers de {subject} et vérifier que les dés roulent et atteignent le bord opposé.",
+        "Visionner les lancers du tireur {subject} et vérifier que les dés roulent et atteignent le bord opposé.",
     ),
     "table-luck": Wording(
         "View the footage of the coups that moved most at table {subject}; the page of the process lists the sessions.",
@@ -328,15 +328,15 @@ _RECORD: Mapping[str, Wording] = {
     ),
     "player-luck": Wording(
         "View the footage of the largest wins of {subject}: when each stake was placed, and by whom.",
-        "Visionner les plus gros gains de {subject} : quand chaque mise a été posée, et par qui.",
+        "Visionner les plus gros gains du joueur {subject} : quand chaque mise a été posée, et par qui.",
     ),
     "payout-error-rate": Wording(
         "Go through the payout errors of {subject} one by one with the chef de table.",
-        "Reprendre une à une les erreurs de paiement de {subject} avec le chef de table.",
+        "Reprendre une à une les erreurs de paiement du croupier {subject} avec le chef de table.",
     ),
     "accounting-drift": Wording(
         "Go through the counts, slips and closings[ of {subject}][ of shift {shift}] over these sessions.",
-        "Reprendre les comptées, les bons et les clôtures[ de {subject}][ de la vacation {shift}] sur ces séances.",
+        "Reprendre les comptées, les bons et les clôtures[ ({subject})][ de la vacation {shift}] sur ces séances.",
     ),
     "hold-outside-interval": Wording(
         "Compare the hold with the findings and the count of these sessions.",

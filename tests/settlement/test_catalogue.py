@@ -488,6 +488,69 @@ def test_an_overpaid_right_bet_reads_with_its_arithmetic() -> None:
     assert "€11.66 was due: €10.00 × 7/6, rounded down." in message("payout-overpaid", rounded, "en", "EUR")
 
 
+@pytest.mark.parametrize(
+    ("stake", "due", "english", "french"),
+    [
+        (75, 37, "€0.75 ÷ 2, rounded down.", "0,75 € ÷ 2, arrondi à l’unité inférieure."),
+        (1000, 500, "€10.00 ÷ 2.", "10,00 € ÷ 2."),
+    ],
+)
+def test_a_half_that_is_rounded_says_so(stake: int, due: int, english: str, french: str) -> None:
+    facts = {"wager": "w1", "stake": stake, "zeros": 1, "expected": due, "recorded": due + 1, "part": "stake"}
+    assert f"was due: {english} The house" in message("half-refund-mismatch", facts, "en", "EUR")
+    assert french in plain(message("half-refund-mismatch", facts, "fr", "EUR"))
+
+
+@pytest.mark.parametrize("rule", ["commission-not-paid", "commission-not-renewed", "commission-amount-mismatch"])
+@pytest.mark.parametrize(
+    ("due", "english"), [(125, "5% of €25.10, rounded down"), (126, "5% of €25.10, rounded up")], ids=str
+)
+def test_a_commission_that_is_rounded_says_so(rule: str, due: int, english: str) -> None:
+    facts = {"wager": "w1", "left_up_from": "w0", "expected": due, "recorded": 100, "commission_on": 2510}
+    assert english in message(rule, facts, "en", "EUR")
+    exact = message(rule, facts | {"expected": 125, "commission_on": 2500}, "en", "EUR")
+    assert "5% of €25.00" in exact
+    assert "rounded" not in exact
+
+
+@pytest.mark.parametrize(
+    ("by", "sentence"),
+    [
+        ("chef_de_partie", "Ask the chef de partie why the dice were changed (event 5)."),
+        ("shooter", "Remind the stickman to refuse a shooter other dice while a point is being played."),
+        (None, "Ask the stickman why other dice were taken out of the box: g, h (event 5)."),
+    ],
+)
+def test_whoever_changed_the_dice_is_asked(by: str | None, sentence: str) -> None:
+    facts = {"by": by, "dice": ["g", "h"], "seq": 5}
+    assert remedy("dice-changed-during-point-series", facts, None, "en", "EUR") == sentence
+
+
+def test_a_code_of_the_table_system_is_put_in_words() -> None:
+    bet = {"wager": "a", "bet": "five_number", "recorded": "five_number"}
+    assert "on “five number”" in message("wager-not-permitted", bet, "en", "EUR")
+    voided = {"corrects": 3, "reason": "ball_left_wheel"}
+    assert "“the ball left the wheel”" in message("entry-annulled", voided, "en", "EUR")
+    families = {"families": ["calls", "wheel"]}
+    assert "les annonces du croupier, ce qui" in message("observes-less-than-owed", families, "fr", "EUR")
+    unlawful = {"readings": ["call_tolerance_ms"], "expected": "500", "recorded": "1001"}
+    assert ": 1001\N{NO-BREAK SPACE}ms. " in message("parameter-unlawful", unlawful, "en", "EUR")
+
+
+def test_french_names_the_house_and_the_end_of_a_session_by_one_word_each() -> None:
+    french = [text.fr for rule in RULES.values() for text in (rule.title, rule.message, rule.explanation)]
+    french += [wording.fr for wording in REMEDIES.values()]
+    french += [text for words in WORDS.values() for _english, text in words.values()]
+    assert [text for text in french if re.search(r"\bmaison\b|\bfermetures?\b", text)] == []
+
+
+def test_no_person_is_named_after_a_preposition_that_would_elide() -> None:
+    person = r"\b(de|le|du|au) \{(player|croupier|approved_by|owner|other_player|player_before|subject)\}"
+    french = [rule.message.fr for rule in RULES.values()] + [wording.fr for wording in REMEDIES.values()]
+    french += [wording.fr for _fact, wordings in REMEDIES_BY_FACT.values() for wording in wordings.values()]
+    assert [text for text in french if re.search(person, text)] == []
+
+
 def test_dice_changed_during_a_point_series_reads_in_both_languages() -> None:
     facts = {"point": 6, "point_seq": 12, "by": "chef_de_table", "dice": ["B1", "B2"]}
     assert message("dice-changed-during-point-series", facts, "en", "EUR") == (

@@ -156,6 +156,39 @@ def test_the_amounts_of_a_message_and_its_remedy_add_up() -> None:
     assert found.message("en").endswith("Since then €40.00 of it was made good; €60.00 is still owed.")
 
 
+def test_what_an_earlier_finding_has_of_an_amount_is_said() -> None:
+    *_, found = play(
+        """
+        fr-craps
+        place w1 big_6 1000
+        throw 1-2
+        pay w1 1000+0                           ! push-paid
+        throw 1-1
+        pay w1 500+0                            ! push-paid
+        throw 1-2
+        """
+    )
+    assert found.message("en").endswith("An earlier finding of this wager already has €10.00 of it.")
+    assert plain(found.message("fr")).endswith("Un constat antérieur de cette mise en porte déjà 10,00 €.")
+    assert found.remedy("en").startswith("Recover €5.00 from")
+
+
+def test_of_what_was_withdrawn_the_part_that_was_not_due_is_said() -> None:
+    found = only(
+        """
+        fr-roulette
+        place w1 rouge 300
+        land 0
+        take w1                                 ! imprisoned-stake-withdrawn
+        zero w1 half
+        land 0
+        """,
+        "imprisoned-stake-withdrawn",
+    )
+    assert found.message("en").endswith("(partly refunded at zero). Not due to the player: €1.50.")
+    assert found.remedy("en").startswith("Recover €1.50 from")
+
+
 SWEPT = """
     fr-craps collections
     place w1 field 1000
