@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 from functools import lru_cache
-from typing import TypeAlias
+from typing import TypeAlias, cast
 from unicodedata import bidirectional
 from zoneinfo import ZoneInfo
 
@@ -54,9 +54,13 @@ def language() -> Language:
     return "fr" if (get_language() or "").startswith("fr") else "en"
 
 
-_family_name = lazy(lambda family: word("families", family, language()), str)
+def _family_name(family: str) -> str:
+    return word("families", family, language())
 
-FAMILY_NAMES: Mapping[str, Promise] = {family: _family_name(family) for family in WORDS["families"]}
+
+_lazy_family_name = cast(Callable[[str], Promise], lazy(_family_name, str))
+
+FAMILY_NAMES: Mapping[str, Promise] = {family: _lazy_family_name(family) for family in WORDS["families"]}
 """The families of events that a table may report."""
 
 
