@@ -88,7 +88,7 @@ def correction_context(
         "outcomes_sum": _outcomes_sum(value),
         "wagers": list(_wagers(both, finding.currency))[:WAGERS_SHOWN] if both is not None else [],
         "sums": _sums(both, finding.currency) if both is not None else None,
-        "change": _change(both, finding.currency) if both is not None else None,
+        "change": _change(value, both),
         "speaks": list(notes_of(finding, both, target.occurred_at if target is not None else None)),
         "due": _due(finding),
         "only_without": _titles(both.only_without) if both is not None else [],
@@ -208,15 +208,26 @@ class Change:
     is_difference: bool = False
 
 
-def _change(both: BothReadings, currency: str) -> Change | None:
-    """Return whom a correction favours by the rules and by how much; None if nobody."""
-    wins = [
-        sum(side.adjudicated_win for each in both.wagers if (side := _side(each, which)) is not None)
-        for which in ("without", "with_it")
-    ]
+def _change(finding: FoundFinding, both: BothReadings | None) -> Change | None:
+    """Return whom a correction favours by the rules and by how much; None if nobody.
+
+    It is the sum of the outcomes that the finding names, as they stood when the correction came, and so the one amount
+    of the finding and of its page. A finding of an earlier engine names none: the two readings say it then.
+    """
+    sums = finding.outcomes_sum
+    if sums is not None:
+        wins = [-sums["before"], -sums["after"]]
+    elif both is not None:
+        wins = [
+            sum(side.adjudicated_win for each in both.wagers if (side := _side(each, which)) is not None)
+            for which in ("without", "with_it")
+        ]
+    else:
+        return None
     gained = wins[1] - wins[0]
     if not gained:
         return None
+    currency = finding.currency
     amount = money_in_prose(abs(gained), currency)
     if gained > 0:
         title, label = gettext("A correction would take %(amount)s from players"), gettext("Would stay with the house")

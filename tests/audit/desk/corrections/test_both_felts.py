@@ -165,3 +165,23 @@ def test_the_queries_of_the_page_do_not_grow_with_the_session(desk: CorrectionsD
         counts.append(len(captured))
     assert counts[0] == counts[1]
     assert counts[0] <= 34
+
+
+def test_the_head_and_the_outcomes_say_one_amount_whatever_was_played_since(desk: CorrectionsDesk) -> None:
+    """A number is annulled; then the same stake, which plays again, loses at the next spin."""
+    events = numbered(
+        desk.tenant.opener("again", observes=[], **ROULETTE),
+        ("wager.placed", {"wager": "w1", "bet": "plein", "numbers": ["32"], "stake": 2400, "player": "Anna"}),
+        ("no_more_bets", {}),
+        ("ball.settled", {"pocket": "32"}),
+        ANNULLED,
+        ("ball.settled", {"pocket": "1"}),
+        ("session.closed", {"float": 100000}),
+    )
+    assert desk.tenant.post("again", events).status_code == 201
+    stream_id = desk.tenant.stream("again").stream_id
+    replayed(stream_id)
+    page = signed_in(desk.second).get(page_of(finding_of(stream_id, 5)), headers={"accept-language": "en"})
+    assert page.context["outcomes_sum"]["difference"] == "€840.00 less for the player"
+    assert page.context["change"].title == "A correction would take €840 from players"
+    assert page.context["wagers"][0]["with_it"]["status"] == "lost", "by what was played since"
