@@ -25,6 +25,7 @@ from django.utils.functional import Promise, lazy
 from django.utils.translation import get_language, gettext, ngettext
 
 from audit.models import AccountRequest, Casino, Escalation, Finding, Officer, RunCause
+from settlement import catalogue
 from settlement.catalogue import BET_LABELS, RULES, Language
 from settlement.catalogue.rule import Kind
 from settlement.catalogue.sentences import Writer, amount, amount_in_prose, exponent, format_fact
@@ -320,10 +321,15 @@ def ruleset_label(name: str) -> str:
     return RULESETS[name].title.in_language(language()) if name in RULESETS else name
 
 
-def bet_label(bet: str) -> str:
-    """Return a bet in words, or the code of one that is not in the catalogue."""
-    label = BET_LABELS.get(bet)
-    return label[language()] if label else bet
+def bet_label(ruleset: str | None, bet: str) -> str:
+    """Return a bet of a ruleset in words, or the code of one that the ruleset has not."""
+    return catalogue.bet_label(ruleset, bet, language())
+
+
+def bet_in_every_game(bet: str) -> str:
+    """Return a bet in the words of every ruleset that has it, or the code of one that none has."""
+    labels = [label[language()] for (_ruleset, name), label in BET_LABELS.items() if name == bet]
+    return " / ".join(dict.fromkeys(labels)) or bet
 
 
 def event_name(type: str) -> str:

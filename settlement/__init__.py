@@ -22,7 +22,7 @@ from settlement.engine import (
 from settlement.events import Event
 from settlement.finding import Finding
 from settlement.law_coverage import coverage
-from settlement.rulesets import RULESETS
+from settlement.rulesets import RULESETS, load
 from settlement.streams import adjudicate
 
 __all__ = [
@@ -44,3 +44,6 @@ __all__ = [
     "load_wagers",
     "save_wagers",
 ]
+
+# A ruleset may import any module of this package, so that rulesets come last.
+load()

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from settlement.finding import Finding
 from settlement.law_coverage.session import SessionSentence, in_session
 from settlement.provisions import wager_provision
-from settlement.rulesets import Ruleset
+from settlement.ruleset import Ruleset
 from settlement.state import Session, Table, Wager
 
 

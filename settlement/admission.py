@@ -7,13 +7,15 @@ An event that is stored already is compared and read as it is, so a table system
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
-from settlement.catalogue.words import BET_WORDS
+from settlement import registries
 from settlement.codec import refuse_names
 from settlement.events import Event, SessionOpened, WagerPlaced
 from settlement.persons.opaque_ids import NAMES_A_PLAYER, PERSONS_OF, is_opaque
-from settlement.rulesets import RULESETS, refuse_foreign
-from settlement.spelling import refuse_capitals, refuse_misspelt, word_but_for_case
+from settlement.ruleset import RULESETS
+from settlement.rulesets import refuse_foreign
+from settlement.spelling import refuse_capitals, refuse_misspelt
 
 
 def refuse_unless_admitted(event: Event, ruleset: str | None) -> None:
@@ -37,4 +39,13 @@ def are_surely_admitted(events: Sequence[Event]) -> bool:
         elif kind in PERSONS_OF:
             return False
     bets = {event.data.bet for event in events if isinstance(event, WagerPlaced)}
-    return all(map(is_opaque, persons)) and not any(word_but_for_case(bet, BET_WORDS) for bet in bets)
+    return all(map(is_opaque, persons)) and not any(bet.lower() in _every_bet() for bet in bets if bet != bet.lower())
+
+
+@cache
+def _every_bet() -> frozenset[str]:
+    """Return the bets of all rulesets: one of another in capitals may be a bet here, which is looked at closely."""
+    return frozenset(bet for ruleset in RULESETS.values() for bet in ruleset.kinds)
+
+
+registries.forgets(_every_bet.cache_clear)

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from settlement.events import Event
 from settlement.findings import find
-from settlement.rulesets import Ruleset
+from settlement.ruleset import Ruleset
 from settlement.state import Table
 
 CLOCK_TOLERANCE = timedelta(seconds=2)

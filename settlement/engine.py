@@ -45,8 +45,7 @@ from settlement.incidents import with_consequences
 from settlement.mentions import load_wagers, mentioned, save_wagers
 from settlement.outcomes import Effect, effect_of
 from settlement.register import READINGS
-from settlement.ruleset import as_opened
-from settlement.rulesets import RULESETS, Handler, Ruleset
+from settlement.ruleset import RULESETS, Handler, Ruleset, as_opened
 from settlement.staff import open_staff
 from settlement.state import Table, Wager, find
 from settlement.verdicts import as_it_stands, debts_as_they_stand

@@ -125,6 +125,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     who paid or was on duty; None if not known. ``causes`` are the findings without which this one would not hold, the
     earliest first; ``consequences`` those of which it is a cause, filled in a whole answer only.
     ``put_right_by`` is the event of a later coup that made good what it is about, None as long as none did.
+    ``ruleset`` is that of the session, which names its bets; None if the stream gives none.
     """
 
     rule: str
@@ -145,6 +146,7 @@ class Finding(Struct, frozen=True, kw_only=True):
     consequences: tuple[FindingRef, ...] = ()
     facts: dict[str, Fact] = {}
     currency: str = ""
+    ruleset: str | None = None
     put_right_by: int | None = None
 
     @property
@@ -183,7 +185,7 @@ class Finding(Struct, frozen=True, kw_only=True):
 
     def message(self, language: Language, write: Writer = amount) -> str:
         """Return the finding as a sentence, its amounts as ``write`` writes them."""
-        sentence = message(self.rule, self._known_facts(), language, self.currency, write)
+        sentence = message(self.rule, self._known_facts(), language, self.currency, write, ruleset=self.ruleset)
         if (reading := self.facts.get("reading")) is not None:
             named = word("readings", reading, language)
             sentence = f"{sentence} {READ_OTHERWISE.in_language(language).format(named)}"
@@ -219,7 +221,8 @@ class Finding(Struct, frozen=True, kw_only=True):
         owed = None if self.owed is None else (self.owed.by, self.owed.amount)
         persons: dict[str, Fact] = {"player": self.player, "croupier": self.croupier, **names}
         now: dict[str, Fact] = {"put_right_by": self.put_right_by, "by_party": int(self._was_settled_by_party)}
-        return remedy(self.rule, self._known_facts() | persons | now, owed, language, self.currency, write)
+        facts = self._known_facts() | persons | now
+        return remedy(self.rule, facts, owed, language, self.currency, write, ruleset=self.ruleset)
 
     @property
     def _was_settled_by_party(self) -> bool:

@@ -84,6 +84,7 @@ def find(
             causes=causes,
             facts=facts,
             currency=table.session.currency if table.session else "",
+            ruleset=table.ruleset,
         )
     )
     note_at_once(table, table.findings[-1])

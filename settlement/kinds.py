@@ -75,6 +75,11 @@ class Kind:
     line: str | None = None
     withdrawn_under: str | None = None
 
+    @property
+    def names(self) -> list[str]:
+        """What the bet is called, beside its name in the contract: the law's word, and the usual names."""
+        return [self.word, *self.usual, *(name for names in self.usual for name in names.split(","))]
+
 
 def accept_any(table: Table, event: WagerPlaced, wager: Wager) -> bool:
     """Accept a bet that may be placed at any moment and needs nothing but a stake."""

@@ -204,7 +204,7 @@ def add_text(text: LawText) -> None:
     """Take a text. Raise ``LawTextChanged`` if its content has not its digest."""
     if sha256(text.content.encode()).hexdigest() != text.sha256:
         raise LawTextChanged(f"{text.file} does not have the digest {text.sha256}")
-    _law_texts[text.id] = text
+    registries.share(_law_texts, text.id, text, "a law text")
 
 
 @dataclass(frozen=True, slots=True)

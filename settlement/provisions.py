@@ -143,7 +143,8 @@ def label_in(label: str, language: Language) -> str:
 
 def add_provisions(text: LawText, quotations: Quotations) -> None:
     """Take the provisions of ``text``: each clause, and the words that carry it."""
-    _provisions.update(_quoted(text, quotations))
+    for label, provision in _quoted(text, quotations).items():
+        registries.share(_provisions, label, provision, "a provision")
 
 
 # Which provision makes, decides and prices each bet: by ruleset, then by bet.
@@ -174,8 +175,8 @@ Every other paragraph of art. 55-8 and s. 95.17 has its odds in itself, and so h
 def cite_bets(ruleset: str, closed_list: str, kinds: Iterable[Kind]) -> None:
     """Take the clauses of a ruleset's bets; ``closed_list`` is the one that closes their list."""
     known = tuple(kinds)
-    _closed_lists[ruleset] = closed_list
-    _wagers[ruleset] = MappingProxyType({kind.bet: kind.clause for kind in known})
+    registries.add(_closed_lists, ruleset, closed_list, "a closed list")
+    registries.add(_wagers, ruleset, MappingProxyType({kind.bet: kind.clause for kind in known}), "a list of bets")
     for by_ruleset, clauses in (
         (_withdrawals, {kind.bet: kind.withdrawn_under for kind in known}),
         (_lines, {kind.bet: kind.line for kind in known}),
@@ -183,7 +184,7 @@ def cite_bets(ruleset: str, closed_list: str, kinds: Iterable[Kind]) -> None:
     ):
         known_clauses = {bet: clause for bet, clause in clauses.items() if clause is not None}
         if known_clauses:
-            by_ruleset[ruleset] = MappingProxyType(known_clauses)
+            registries.add(by_ruleset, ruleset, MappingProxyType(known_clauses), "a list of clauses")
 
 
 def wager_provision(ruleset: str, bet: str | None) -> str:
@@ -201,7 +202,7 @@ _governed: dict[str, tuple[str, Callable[[], frozenset[str]]]] = registries.tabl
 
 def govern(ruleset: str, game: str, texts: Callable[[], frozenset[str]]) -> None:
     """Take the game of a ruleset, and what returns the ids of the texts that govern it when it is first asked."""
-    _governed[ruleset] = (game, texts)
+    registries.add(_governed, ruleset, (game, texts), "a ruleset")
 
 
 @lru_cache(maxsize=4096)

@@ -23,7 +23,7 @@ from settlement.events.envelope import Amount, Currency, Family, Stake
 from settlement.families import observed
 from settlement.money import Rounding
 from settlement.readings import READINGS as ALL_READINGS
-from settlement.rulesets import Handler, Ruleset
+from settlement.ruleset import Handler, Ruleset
 from settlement.state import Session, Table, find
 
 DEFAULTS: Mapping[str, Any] = MappingProxyType(

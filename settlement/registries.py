@@ -2,6 +2,8 @@
 
 Each table stays in the module that it belongs to, which shows it as a read-only mapping; ``rulesets.register`` fills
 them. Nothing else does, so between two registrations they are constants.
+
+No entry takes the place of another: what one ruleset brings changes nothing of what another has brought.
 """
 
 from __future__ import annotations
@@ -18,10 +20,27 @@ _CACHES: list[Callable[[], None]] = []
 
 
 def table(initial: dict[K, V] | None = None) -> dict[K, V]:
-    """Return a table with what every ruleset shares, to be filled by name."""
+    """Return a table with what every ruleset shares, to be filled by ``add`` and ``share``."""
     created = dict(initial or {})
     _TABLES.append(created)
     return created
+
+
+def add(entries: dict[K, V], key: K, value: V, what: str) -> None:
+    """Add an entry. Raise ``ValueError`` if there is one of that key: ``what`` it is, as "a ruleset", is said there."""
+    if key in entries:
+        raise ValueError(f"there is {what} {_shown(key)} already")
+    entries[key] = value
+
+
+def share(entries: dict[K, V], key: K, value: V, what: str) -> None:
+    """Add an entry that several rulesets may bring. Raise ``ValueError`` if there is another one of that key."""
+    if entries.setdefault(key, value) != value:
+        raise ValueError(f"there is {what} {_shown(key)} already, which is not the same")
+
+
+def _shown(key: object) -> str:
+    return " of ".join(repr(part) for part in reversed(key)) if isinstance(key, tuple) else repr(key)
 
 
 def forgets(clear: Callable[[], None]) -> None:
@@ -29,10 +48,17 @@ def forgets(clear: Callable[[], None]) -> None:
     _CACHES.append(clear)
 
 
-def forget() -> None:
-    """Forget what was computed from the tables."""
-    for clear in _CACHES:
-        clear()
+@contextmanager
+def changed() -> Iterator[None]:
+    """Let the tables change: all of it, or where that raises, nothing."""
+    before = [dict(created) for created in _TABLES]
+    try:
+        yield
+    except BaseException:
+        _restore(before)
+        raise
+    finally:
+        _forget()
 
 
 @contextmanager
@@ -42,7 +68,16 @@ def undone() -> Iterator[None]:
     try:
         yield
     finally:
-        for created, content in zip(_TABLES, before, strict=True):
-            created.clear()
-            created.update(content)
-        forget()
+        _restore(before)
+        _forget()
+
+
+def _restore(before: list[dict[Any, Any]]) -> None:
+    for created, content in zip(_TABLES, before, strict=True):
+        created.clear()
+        created.update(content)
+
+
+def _forget() -> None:
+    for clear in _CACHES:
+        clear()

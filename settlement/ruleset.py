@@ -109,9 +109,7 @@ RULESETS: Mapping[str, Ruleset] = MappingProxyType(_rulesets)
 
 def add_ruleset(ruleset: Ruleset) -> None:
     """Take a ruleset by its name. Raise ``ValueError`` if that is taken."""
-    if ruleset.name in _rulesets:
-        raise ValueError(f"there is a ruleset {ruleset.name!r} already")
-    _rulesets[ruleset.name] = ruleset
+    registries.add(_rulesets, ruleset.name, ruleset, "a ruleset")
 
 
 def kind_of(table: Table, wager: Wager) -> Kind | None:

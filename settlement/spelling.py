@@ -9,8 +9,8 @@ recorded, and found.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
 
-from settlement.catalogue.words import BET_WORDS, USUAL_NAMES
 from settlement.codec import ShapeError
 from settlement.events import Event, SessionOpened, WagerPlaced
 
@@ -19,6 +19,8 @@ MAX_EDITS = 2
 
 MAX_LENGTH = 40
 """Longer texts are no misspelt bets."""
+
+NO_OTHER_NAMES: Mapping[str, Collection[str]] = MappingProxyType({})
 
 
 def word_but_for_case(bet: str, words: Collection[str]) -> str | None:
@@ -38,12 +40,14 @@ def refuse_capitals(events: Iterable[Event], words: Collection[str]) -> None:
             raise ShapeError(f"'{bet}' is no bet: '{meant}' is meant, in small letters", "/data/bet")
 
 
-def likely_word(bet: str, words: Iterable[str]) -> str | None:
-    """Return the one of ``words`` that ``bet`` probably stands for: nearly the same, or its usual name."""
-    sent = _letters(bet)
+def likely_word(
+    sent_word: str, words: Iterable[str], names: Mapping[str, Collection[str]] = NO_OTHER_NAMES
+) -> str | None:
+    """Return the one of ``words`` that ``sent_word`` probably stands for: nearly the same, or one of its ``names``."""
+    sent = _letters(sent_word)
     if not sent or len(sent) > MAX_LENGTH:
         return None
-    same = [word for word in words if sent in _names_of(word)]
+    same = [word for word in words if sent in {_letters(name) for name in (word, *names.get(word, ()))}]
     if same:
         return same[0] if len(same) == 1 else None
     # Of short words everything is near.
@@ -75,11 +79,6 @@ def _refuse_misspelt(sent: str, words: Collection[str], pointer: str) -> None:
         if _letters(word) == _letters(sent):
             listed = ", ".join(f"'{each}'" for each in words)
             raise ShapeError(f"'{sent}' is none of {listed}; did you mean '{word}'?", pointer)
-
-
-def _names_of(word: str) -> set[str]:
-    usual = [each for names in USUAL_NAMES.get(word, ()) for each in (names, *names.split(","))]
-    return {_letters(name) for name in (word, BET_WORDS.get(word, word), *usual)}
 
 
 def _letters(text: str) -> str:

@@ -11,7 +11,8 @@ from settlement.corrections import Change, changes_in
 from settlement.engine import NeedsReplay, State
 from settlement.events import Event, SessionOpened
 from settlement.findings import find
-from settlement.rulesets import RULESETS, refuse_foreign
+from settlement.ruleset import RULESETS
+from settlement.rulesets import refuse_foreign
 from settlement.spelling import refuse_capitals
 
 T = TypeVar("T")

@@ -61,7 +61,8 @@ def place_on(kinds: Mapping[str, Kind], *, is_closed_list: bool = True) -> Calla
         ledger = table.ledger
         ledger.stakes += stake
         if kind is None:
-            find(table, "wager-not-permitted", seq, wager=wager, expected=likely_word(bet, kinds), recorded=bet)
+            likely = likely_word(bet, kinds, {name: each.names for name, each in kinds.items()})
+            find(table, "wager-not-permitted", seq, wager=wager, expected=likely, recorded=bet)
             in_play = False
         else:
             in_play = kind.accept(table, event, wager)

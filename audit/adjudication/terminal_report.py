@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from settlement import Adjudication, Finding
-from settlement.catalogue import BET_LABELS, RULES
+from settlement.catalogue import RULES, bet_label
 from settlement.catalogue.sentences import amount, format_fact
 from settlement.catalogue.templates import agree
 from settlement.provisions import PROVISIONS, label_in
@@ -112,12 +112,11 @@ def _wagers(answer: Adjudication, language: Language) -> Table:
         right = name in ("stake", "due", "paid")
         table.add_column(labels[name], justify="right" if right else "left")
     for wager_id, wager in answer.wagers.items():
-        label = BET_LABELS.get(wager.bet)
         due = _sum(wager.winnings_due, wager.stake_due)
         paid = _sum(wager.winnings_paid, wager.stake_paid)
         table.add_row(
             Text(wager_id),
-            Text(label[language] if label else wager.bet),
+            Text(bet_label(answer.ruleset, wager.bet, language)),
             amount(wager.stake, answer.currency, language),
             format_fact(wager.status, "status", language, answer.currency) or wager.status,
             due,

@@ -13,7 +13,7 @@ from django.utils.translation import ngettext, override
 
 from audit.presentation import language
 from settlement import RULESETS
-from settlement.catalogue import BET_LABELS, RULES
+from settlement.catalogue import RULES, bet_label
 from settlement.law import LAW_TEXTS, LawText
 from settlement.law_coverage import rules_without_sentence
 from settlement.law_coverage.session import SessionSentence, State, counts, in_session
@@ -139,7 +139,7 @@ def _shown(each: SessionSentence) -> Sentence:
         families=sentence.families,
         lacking=each.lacking,
         readings=[(name, READINGS[name].decision.in_language(active)) for name in sentence.readings],
-        bets=[BET_LABELS[bet][active] for bet in sentence.bets],
+        bets=[bet_label(sentence.ruleset, bet, active) for bet in sentence.bets],
         says=sentence.says.in_language(active) if sentence.says else "",
         why=sentence.why.in_language(active) if sentence.why else "",
     )

@@ -11,7 +11,7 @@ from audit.felt.frames import Playback, Stake, player_label, player_of, players_
 from audit.felt.geometry import Spot
 from audit.felt.layouts import felt_of
 from audit.persons.directory import NO_NAMES, Directory
-from settlement.catalogue import BET_WORDS
+from settlement.catalogue import bet_word
 from settlement.catalogue.sentences import amount, exponent
 from settlement.state import Wager
 
@@ -101,7 +101,7 @@ def draw(
             chip.key,
             colour=colours[player_of(chip.wager)],
             amount=_short(chip.wager.standing, playback.currency),
-            title=_title(chip.wager, playback.currency, language, directory),
+            title=_title(chip.wager, playback, language, directory),
             state=states.get(chip.key, "off"),
             disputed=chip.wager.id in disputed,
         )
@@ -132,10 +132,10 @@ def _short(minor: int, currency: str) -> str:
     return f"{whole}" if not rest or whole >= 100 else f"{minor / 10 ** exponent(currency):.3g}"
 
 
-def _title(wager: Wager, currency: str, language: str, directory: Directory) -> str:
+def _title(wager: Wager, playback: Playback, language: str, directory: Directory) -> str:
     numbers = "-".join(wager.pockets) or (str(wager.number) if wager.number else "")
-    standing = amount(wager.standing, currency, "fr" if language == "fr" else "en")
-    parts = [player_label(wager, directory), BET_WORDS.get(wager.bet, wager.bet), numbers, standing]
+    standing = amount(wager.standing, playback.currency, "fr" if language == "fr" else "en")
+    parts = [player_label(wager, directory), bet_word(playback.ruleset, wager.bet), numbers, standing]
     return " · ".join(filter(None, parts))
 
 

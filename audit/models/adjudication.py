@@ -147,6 +147,7 @@ class _Found(models.Model):
             after_loss=self.after_loss,
             facts=self.facts,
             currency=self.currency,
+            ruleset=self.ruleset or None,
             player=self.player or None,
             croupier=self.croupier or None,
             provisions=tuple(self.provisions),

@@ -116,6 +116,12 @@ def _comparisons(content: Row) -> list[dict[str, Any]]:
     return [row for line in content["lines"] for row in comparisons_of(line)]
 
 
+def _wagers(content: Row, key: str) -> list[dict[str, Any]]:
+    """Return the rows of single wagers, each with the ruleset of its session, in whose words its bet is named."""
+    rulesets = {row["stream_id"]: row["ruleset"] for row in content["sessions"]}
+    return [{**row, "ruleset": rulesets.get(row["stream_id"])} for row in content[key]]
+
+
 def _restatement(content: Row) -> list[dict[str, Any]]:
     return list(content["restatement"])
 
@@ -283,7 +289,7 @@ ERRORS = Section(
         Column("amount", _("Money"), "payment_error"),
         Column("croupier", _("Croupier"), "person"),
     ),
-    lambda content: list(content["errors"]),
+    lambda content: _wagers(content, "errors"),
     page=("table", "wager", "bet", "croupier", "amount", "seq"),
     paper=("stream", "wager", "bet", "croupier", "seq", "amount"),
     sheet=("stream", "table", "wager", "bet", "status", "seq", "amount", "croupier"),
@@ -304,7 +310,7 @@ STANDING = Section(
         Column("refund", _("Refund"), "money"),
         Column("present_value", _("Current value"), "present_value"),
     ),
-    lambda content: list(content["standing"]),
+    lambda content: _wagers(content, "standing"),
     page=("table", "wager", "bet", "status", "zeros", "amount", "refund", "present_value"),
     paper=("stream", "wager", "bet", "zeros", "amount", "refund"),
     sheet=("stream", "table", "wager", "bet", "status", "seq", "amount", "zeros", "refund", "present_value"),

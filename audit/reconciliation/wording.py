@@ -413,4 +413,4 @@ def concession(kind: str) -> str:
 def bet(row: Mapping[str, Any], key: str) -> str:
     """Return the bet of a row in words, or what was given without a wager."""
     is_given = not row[key] and is_concession(row.get("wager", ""))
-    return concession(row["status"]) if is_given else presentation.bet_label(row[key])
+    return concession(row["status"]) if is_given else presentation.bet_label(row["ruleset"], row[key])

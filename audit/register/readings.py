@@ -17,7 +17,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from audit.presentation import FAMILY_NAMES, bet_label, labelled, money
+from audit.presentation import FAMILY_NAMES, bet_in_every_game, labelled, money
 from audit.register import amounts, shifts
 from audit.register.shifts import SHIFTS
 from settlement import Finding, ShapeError, State, adjudicate
@@ -262,7 +262,7 @@ def written(name: str, value: Any, currency: str = "") -> str:
     if name == SHIFTS:
         return shifts.written(value)
     if name == "maximum":
-        caps = ((bet_label(bet), _amount(amount, currency)) for bet, amount in value.items())
+        caps = ((bet_in_every_game(bet), _amount(amount, currency)) for bet, amount in value.items())
         return ", ".join(labelled(bet, amount) for bet, amount in sorted(caps))
     if isinstance(value, dict):  # by its currency, each of its own
         return ", ".join(money(amount, own) for own, amount in sorted(value.items()))

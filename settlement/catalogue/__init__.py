@@ -12,7 +12,7 @@ from settlement.catalogue import changes, coups, every_game, payouts, persons, q
 from settlement.catalogue.remedies import REMEDIES
 from settlement.catalogue.rule import WAGER, WITHDRAWAL, Equipment, Language, Rule, Severity, Wording
 from settlement.catalogue.sentences import Writer
-from settlement.catalogue.words import BET_LABELS, BET_WORDS
+from settlement.catalogue.words import BET_LABELS, BET_WORDS, bet_label, bet_word
 
 __all__ = [
     "BET_LABELS",
@@ -25,6 +25,8 @@ __all__ = [
     "Rule",
     "Severity",
     "Wording",
+    "bet_label",
+    "bet_word",
     "message",
     "remedy",
 ]
@@ -58,10 +60,11 @@ def add_rules(
 ) -> None:
     """Take the rules of ``ruleset``: its ``own``, and those of every game under the clauses that it gives them.
 
-    ``clauses`` are by rule; None: the ruleset does not have the rule. Raise ``KeyError`` for a rule that there is not.
+    ``clauses`` are by rule; None: the ruleset does not have the rule. Raise ``KeyError`` for a rule that there is not,
+    ``ValueError`` for one of its own that another ruleset has otherwise.
     """
     for rule in own:
-        _rules.setdefault(rule.name, rule)
+        registries.share(_rules, rule.name, rule, "a rule")
     for rule in list(_rules.values()):
         if rule.everywhere is None:
             continue
@@ -73,10 +76,16 @@ def add_rules(
 
 
 def message(
-    rule: str, facts: Mapping[str, Any], language: Language, currency: str, write: Writer = sentences.amount
+    rule: str,
+    facts: Mapping[str, Any],
+    language: Language,
+    currency: str,
+    write: Writer = sentences.amount,
+    *,
+    ruleset: str | None = None,
 ) -> str:
     """Return the message of a finding: see ``sentences.message``."""
-    return sentences.message(RULES[rule], facts, language, currency, write)
+    return sentences.message(RULES[rule], facts, language, currency, write, ruleset=ruleset)
 
 
 def remedy(
@@ -86,6 +95,8 @@ def remedy(
     language: Language,
     currency: str,
     write: Writer = sentences.amount,
+    *,
+    ruleset: str | None = None,
 ) -> str:
     """Return what to do about a finding: see ``sentences.remedy``."""
-    return sentences.remedy(RULES[rule], facts, owed, language, currency, write)
+    return sentences.remedy(RULES[rule], facts, owed, language, currency, write, ruleset=ruleset)

@@ -78,7 +78,7 @@ RULESET_NAMES: Collection[str] = _ruleset_names.keys()
 
 def name_ruleset(name: str) -> None:
     """Take the name of a ruleset."""
-    _ruleset_names[name] = None
+    registries.add(_ruleset_names, name, None, "a ruleset")
 
 
 WAGER = "wager"

@@ -29,7 +29,7 @@ from settlement.catalogue.remedies import (
 )
 from settlement.catalogue.rule import STANDARD_FACTS, Kind, Language, Rule, Wording
 from settlement.catalogue.templates import agree, fill
-from settlement.catalogue.words import BET_WORDS, word
+from settlement.catalogue.words import bet_word, word
 
 DERIVED = (
     *("the_wager", "product", "working", "halving", "five_per_cent", "missing_events"),
@@ -169,13 +169,22 @@ EXAMINE = Wording(
 _FIRST_LETTER = re.compile(r"^\[*\w")
 
 
-def message(rule: Rule, facts: Mapping[str, Any], language: Language, currency: str, write: Writer = amount) -> str:
+def message(
+    rule: Rule,
+    facts: Mapping[str, Any],
+    language: Language,
+    currency: str,
+    write: Writer = amount,
+    *,
+    ruleset: str | None = None,
+) -> str:
     """Return what an officer reads of a finding of ``rule``.
 
     ``facts`` holds the finding's ``expected`` and ``recorded``, the standard facts and those the rule declares; any of
-    them may be missing or None. ``currency`` is the ISO 4217 code of the session, "" if it is not known.
+    them may be missing or None. ``currency`` is the ISO 4217 code of the session, "" if it is not known; ``ruleset`` is
+    the session's, whose bets are named in its words.
     """
-    values = _values(rule, facts, language, currency, write)
+    values = _values(rule, facts, language, currency, write, ruleset)
     template = agree(rule.message.in_language(language), facts, language)
     if "analogy" in values:
         template = BY_ANALOGY.in_language(language) + _FIRST_LETTER.sub(lambda match: match[0].lower(), template)
@@ -192,6 +201,8 @@ def remedy(
     language: Language,
     currency: str,
     write: Writer = amount,
+    *,
+    ruleset: str | None = None,
 ) -> str:
     """Return what to do about a finding of ``rule``, with the ids of the persons concerned.
 
@@ -199,7 +210,7 @@ def remedy(
     how much is still owed now, in minor units; None if nothing is. ``put_right_by`` among the facts is the event that
     put it right; ``by_party``, that a party to it approved that.
     """
-    values = _values(rule, facts, language, currency, write)
+    values = _values(rule, facts, language, currency, write, ruleset)
     if croupier := facts.get("croupier"):
         values["croupier"] = str(croupier)
     wording = rule.remedy or wording_for(rule.name, facts)
@@ -227,9 +238,11 @@ def _ids(rule: Rule) -> set[str]:
     return sent | {"croupier", "the_wager"}
 
 
-def _values(rule: Rule, facts: Mapping[str, Any], language: Language, currency: str, write: Writer) -> dict[str, str]:
+def _values(
+    rule: Rule, facts: Mapping[str, Any], language: Language, currency: str, write: Writer, ruleset: str | None
+) -> dict[str, str]:
     values = {
-        name: _format(facts[name], kind, language, currency, write)
+        name: _format(facts[name], kind, language, currency, write, ruleset)
         for name, kind in _kinds(rule).items()
         if _is_known(facts.get(name))
     }
@@ -272,12 +285,12 @@ def _is_known(fact: Any) -> bool:
     return fact is not None and fact not in ("", [], ())
 
 
-def _format(fact: Any, kind: Kind, language: Language, currency: str, write: Writer) -> str:
+def _format(fact: Any, kind: Kind, language: Language, currency: str, write: Writer, ruleset: str | None = None) -> str:
     match kind:
         case "money" if isinstance(fact, int):
             return write(fact, currency, language)
         case "bet":
-            return _bet(fact)
+            return bet_word(ruleset, str(fact))
         case "odds":
             return str(fact).replace(":", f"{_NO_BREAK}{'pour' if language == 'fr' else 'to'}{_NO_BREAK}")
         case "multiple":
@@ -295,24 +308,20 @@ def _format(fact: Any, kind: Kind, language: Language, currency: str, write: Wri
         case "flags" | "readings" | "families" if isinstance(fact, list | tuple):
             return ", ".join(word(kind, each, language) for each in fact)
         case "changed" if isinstance(fact, list | tuple):
-            return _changed(fact, language, currency, write)
+            return _changed(fact, language, currency, write, ruleset)
         case "outcomes" if isinstance(fact, list | tuple) and len(fact) % len(FIELDS_OF_AN_OUTCOME) == 0:
             return _outcomes(fact, language, currency, write)
         case _:
             return word(kind, fact, language)
 
 
-def _bet(bet: Any) -> str:
-    """Return the law’s word for a bet; of one that the law does not know, the words of which its code is made."""
-    return BET_WORDS.get(str(bet)) or str(bet).replace("_", " ")
-
-
-def _changed(fact: Sequence[Any], language: Language, currency: str, write: Writer) -> str:
+def _changed(fact: Sequence[Any], language: Language, currency: str, write: Writer, ruleset: str | None) -> str:
     """Return “stake €5.00 in place of €2.00, …” of fields, each with its values before and after, "" for none."""
 
     def value(name: str, given: Any) -> str:
-        is_money = name in FIELDS_OF_MONEY and isinstance(given, int)
-        return write(given, currency, language) if is_money else _bet(given) if name == "bet" else str(given)
+        if name in FIELDS_OF_MONEY and isinstance(given, int):
+            return write(given, currency, language)
+        return bet_word(ruleset, str(given)) if name == "bet" else str(given)
 
     parts = []
     for name, before, after in zip(fact[::3], fact[1::3], fact[2::3], strict=False):

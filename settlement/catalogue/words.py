@@ -1,7 +1,7 @@
 """The names of things on the screens: bets, roles, statuses, and every other value of a fact, in both languages.
 
 Bets keep the word of their law in both languages, so that an officer can search the text for it. ``BET_LABELS`` adds
-the usual name.
+the usual name. A bet is one of its ruleset: two rulesets may have bets of the same name.
 """
 
 from __future__ import annotations
@@ -12,24 +12,31 @@ from types import MappingProxyType
 from settlement import registries
 from settlement.catalogue.rule import Language
 
-_bet_words: dict[str, str] = registries.table({})
-BET_WORDS: Mapping[str, str] = MappingProxyType(_bet_words)
-"""The law's own word for each bet."""
+_bet_words: dict[tuple[str, str], str] = registries.table({})
+BET_WORDS: Mapping[tuple[str, str], str] = MappingProxyType(_bet_words)
+"""The law's own word for each bet, by ruleset and bet."""
 
-_usual_names: dict[str, tuple[str, str]] = registries.table({})
-USUAL_NAMES: Mapping[str, tuple[str, str]] = MappingProxyType(_usual_names)
-"""The usual names of each bet, in English and French; several are separated by a comma."""
-
-_bet_labels: dict[str, Mapping[Language, str]] = registries.table({})
-BET_LABELS: Mapping[str, Mapping[Language, str]] = MappingProxyType(_bet_labels)
+_bet_labels: dict[tuple[str, str], Mapping[Language, str]] = registries.table({})
+BET_LABELS: Mapping[tuple[str, str], Mapping[Language, str]] = MappingProxyType(_bet_labels)
 """The law's word and the usual name, as screens show them: “win — pass line”, « win (ligne de passe) »."""
 
 
-def name_bet(bet: str, word: str, usual: tuple[str, str]) -> None:
-    """Take the names of a bet: the law's word, and the usual names in English and French."""
-    _bet_words[bet] = word
-    _usual_names[bet] = usual
-    _bet_labels[bet] = {"en": _label(word, usual[0], "en"), "fr": _label(word, usual[1], "fr")}
+def name_bet(ruleset: str, bet: str, word: str, usual: tuple[str, str]) -> None:
+    """Take the names of a bet of a ruleset: the law's word, and the usual names in English and French."""
+    labels: Mapping[Language, str] = {"en": _label(word, usual[0], "en"), "fr": _label(word, usual[1], "fr")}
+    registries.add(_bet_words, (ruleset, bet), word, "a bet")
+    registries.add(_bet_labels, (ruleset, bet), labels, "a bet")
+
+
+def bet_word(ruleset: str | None, bet: str) -> str:
+    """Return the law's word for a bet; of one that the ruleset does not have, the words of which its code is made."""
+    return BET_WORDS.get((ruleset or "", bet)) or bet.replace("_", " ")
+
+
+def bet_label(ruleset: str | None, bet: str, language: Language) -> str:
+    """Return a bet as screens show it; as it was sent where the ruleset has none of that name."""
+    labels = BET_LABELS.get((ruleset or "", bet))
+    return bet if labels is None else labels[language]
 
 
 def _label(word: str, usual: str, language: Language) -> str:
@@ -42,8 +49,8 @@ _games: dict[str, tuple[str, str]] = registries.table({})
 
 
 def name_game(game: str, english: str, french: str) -> None:
-    """Take the name of a game, with its article in French."""
-    _games[game] = (english, french)
+    """Take the name of a game, with its article in French: the same in every ruleset of it."""
+    registries.share(_games, game, (english, french), "a game")
 
 
 _rulesets: dict[str, tuple[str, str]] = registries.table({})
@@ -51,7 +58,7 @@ _rulesets: dict[str, tuple[str, str]] = registries.table({})
 
 def title_ruleset(ruleset: str, english: str, french: str) -> None:
     """Take the title of a ruleset."""
-    _rulesets[ruleset] = (english, french)
+    registries.add(_rulesets, ruleset, (english, french), "a ruleset")
 
 
 _colours: dict[str, tuple[str, str]] = registries.table({})
@@ -59,7 +66,8 @@ _colours: dict[str, tuple[str, str]] = registries.table({})
 
 def name_colours(colours: Mapping[str, tuple[str, str]]) -> None:
     """Take the names of colours of chips, in English and French."""
-    _colours.update(colours)
+    for colour, names in colours.items():
+        registries.share(_colours, colour, names, "a colour")
 
 
 WORDS: Mapping[str, Mapping[str, tuple[str, str]]] = {

@@ -240,13 +240,13 @@ del _name, _cls
 def add_type(cls: type[Envelope], ruleset: str) -> None:
     """Take an event type of a ruleset's own. Raise ``ValueError`` if its name is taken, or if it has no sentence."""
     name = cast(str, cls.__struct_config__.tag)
-    if name in TYPES or name.startswith("x."):
+    if name.startswith("x."):
         raise ValueError(f"{name!r} is not free for a ruleset's own event")
     if cls.sentence is None:
         raise ValueError(f"{name!r} has no sentence to show it by")
+    registries.add(_types, name, cls, "an event type")
+    registries.add(_shapes, cls, _data_of(cls), "an event type")
+    if cls.voids_result is not None:
+        registries.add(_voids, cls, cls.voids_result, "an event type")
     cls.type = name
     cls.ruleset = ruleset
-    _types[name] = cls
-    _shapes[cls] = _data_of(cls)
-    if cls.voids_result is not None:
-        _voids[cls] = cls.voids_result

@@ -24,8 +24,7 @@ from settlement.law_coverage.families import needed
 from settlement.law_coverage.sentence import Article
 from settlement.provisions import PROVISIONS, WAGER_PROVISIONS, WITHDRAWAL_PROVISIONS
 from settlement.readings import READINGS, Reading
-from settlement.ruleset import resolved
-from settlement.rulesets import RULESETS
+from settlement.ruleset import RULESETS, resolved
 
 Kind: TypeAlias = Literal["checked", "reading", "defines", "not observable"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -50,6 +49,7 @@ class Covered:
     alone: what the clause is, where it holds for bets and defines none.
     """
 
+    ruleset: str
     text: str
     start: int
     end: int
@@ -203,6 +203,7 @@ def _entry(
     says: Wording | None = None,
 ) -> Covered:
     return Covered(
+        ruleset=ruleset,
         text=article.text.id,
         start=span[0],
         end=span[1],

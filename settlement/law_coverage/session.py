@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 from settlement.catalogue import RULES
 from settlement.law_coverage import Covered, covered, governing
 from settlement.law_coverage.families import looked_at
-from settlement.rulesets import RULESETS
+from settlement.ruleset import RULESETS
 
 State: TypeAlias = Literal["checked", "partly checked", "not checked", "not observable", "reading", "defines"]
 STATES: tuple[State, ...] = get_args(State)

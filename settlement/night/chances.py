@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 
 from settlement import registries
 from settlement.money import Odds, share
-from settlement.ruleset import resolved
-from settlement.rulesets import RULESETS
+from settlement.ruleset import RULESETS, resolved
 from settlement.state import Session, Table, Wager
 
 CACHE_SIZE = 1 << 16

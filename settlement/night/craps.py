@@ -33,7 +33,7 @@ from settlement.money import EVEN, Odds
 from settlement.night.chances import CACHE_SIZE, Chances, Changes, Priced, Readings, changes_of, part_of
 from settlement.night.edges import commission_rate
 from settlement.qc.s_95_17_place_bets import LAY_BET, OFF_ON_COME_OUT
-from settlement.rulesets import RULESETS
+from settlement.ruleset import RULESETS
 from settlement.state import Session, Table, Wager
 
 

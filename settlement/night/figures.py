@@ -43,7 +43,7 @@ from settlement.night.bridge import Bank, Bridge, WagerLine, concession_line, wa
 from settlement.night.chances import chances_of
 from settlement.night.duty import Duty, DutyClock, PaidBy
 from settlement.night.wins import WINS_NOTED, recorded_win
-from settlement.rulesets import RULESETS
+from settlement.ruleset import RULESETS
 from settlement.staff import payer
 from settlement.state import Wager
 from settlement.verdicts import debts_as_they_stand

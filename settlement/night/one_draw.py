@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from settlement.money import Odds
 from settlement.night.chances import CACHE_SIZE, Chances, Changes, Priced, Readings, changes_of, part_of
-from settlement.rulesets import RULESETS
+from settlement.ruleset import RULESETS
 from settlement.state import Session, Table, Wager
 
 

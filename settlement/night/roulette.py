@@ -19,7 +19,7 @@ from settlement.fr.art_54_roulette import ODDS, covers
 from settlement.layouts import DOZEN_SHAPES, SIMPLE_CHANCES, Layout, twelves
 from settlement.money import EVEN, Odds
 from settlement.night.chances import CACHE_SIZE, Chances, Changes, Priced, Readings, chance, changes_of, part_of
-from settlement.rulesets import RULESETS
+from settlement.ruleset import RULESETS
 from settlement.state import Session, Table, Wager
 
 

@@ -44,7 +44,7 @@ NAMES_A_PLAYER = frozenset(kind for kind, fields in PERSONS_OF.items() if fields
 
 def note_persons(kind: type[Envelope]) -> None:
     """Note the person fields of a type of a ruleset's own, if it has any: it is looked at closely in any case."""
-    _persons[kind] = _persons_of(DATA_OF[kind])
+    registries.add(_persons, kind, _persons_of(DATA_OF[kind]), "an event type")
 
 
 def is_opaque(person: object) -> bool:

@@ -19,18 +19,18 @@ from msgspec import Struct
 
 from settlement import registries
 from settlement.persons.exchanges import NOBODY
-from settlement.rulesets import RULESETS
+from settlement.ruleset import RULESETS
 from settlement.state import Wager
 
 
 @cache
-def two_sided() -> Mapping[str, tuple[str, int]]:
-    """Return the bets that have an opposite: the chance, by its first bet, and the side."""
+def two_sided(ruleset: str | None) -> Mapping[str, tuple[str, int]]:
+    """Return the bets of a ruleset that have an opposite: the chance, by its first bet, and the side."""
+    known = RULESETS.get(ruleset or "")
     return MappingProxyType(
         {
             bet: (chance[0][0], side)
-            for ruleset in RULESETS.values()
-            for chance in ruleset.opposites
+            for chance in (() if known is None else known.opposites)
             for side, bets in enumerate(chance)
             for bet in bets
         }
@@ -76,14 +76,18 @@ class Sides(Struct, array_like=True):
 
 
 class Coups:
-    """The stakes on chances with an opposite, by the event that decided them. Memory: these stakes, as amounts."""
+    """The stakes on chances with an opposite, by the event that decided them. Memory: these stakes, as amounts.
 
-    def __init__(self) -> None:
+    ``ruleset`` is that of their session, whose bets they are.
+    """
+
+    def __init__(self, ruleset: str | None) -> None:
+        self._side_of = two_sided(ruleset)
         self._by_coup: dict[int, dict[str, dict[Chance, Sides]]] = {}
 
     def add(self, wager: Wager, player: str) -> None:
         """Count a wager of ``player`` as it stands at the end, if a throw or a spin decided it."""
-        side = two_sided().get(wager.bet)
+        side = self._side_of.get(wager.bet)
         if side is None or player == NOBODY or not wager.decided_by:
             return
         chances = self._by_coup.setdefault(wager.decided_by, {}).setdefault(player, {})

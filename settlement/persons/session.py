@@ -84,7 +84,7 @@ class PersonsProjection(SessionProjection):
 
     def lines(self) -> Iterator[tuple[WagerLine, Wager | None]]:
         """Yield what ``SessionProjection.lines`` yields, and tally it by player on the way."""
-        tally = Tally()
+        tally = Tally(self.state.table.ruleset)
         for line, wager in super().lines():
             tally.add(line, wager, self._player_of(line, wager))
             self._add_payout(tally, line, wager)
@@ -224,9 +224,9 @@ class Tally:
 
     __slots__ = ("coups", "paid", "players")
 
-    def __init__(self) -> None:
+    def __init__(self, ruleset: str | None) -> None:
         self.players: dict[str, Sums] = {}
-        self.coups = Coups()
+        self.coups = Coups(ruleset)
         self.paid: Counter[tuple[int, str]] = Counter()  # by coup and croupier, the sum of the errors
 
     def add(self, line: WagerLine, wager: Wager | None, player: str) -> None:

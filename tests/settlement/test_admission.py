@@ -9,7 +9,6 @@ import pytest
 
 from settlement import ShapeError, adjudicate, canonical, decode
 from settlement.admission import are_surely_admitted, refuse_unless_admitted
-from settlement.catalogue import BET_WORDS
 from settlement.codec import (
     MAX_DEPTH,
     MAX_EXT_BYTES,
@@ -169,7 +168,9 @@ def test_the_finding_names_the_likely_word(bet: str, ruleset: str, likely: str |
 
 def test_every_word_is_the_likely_word_of_itself() -> None:
     for ruleset in RULESETS.values():
-        assert [likely_word(BET_WORDS[bet], ruleset.kinds) for bet in ruleset.kinds] == list(ruleset.kinds)
+        kinds = ruleset.kinds
+        names = {bet: kind.names for bet, kind in kinds.items()}
+        assert [likely_word(kind.word, kinds, names) for kind in kinds.values()] == list(kinds)
 
 
 # Rulesets

@@ -476,16 +476,18 @@ def test_an_overpaid_right_bet_reads_with_its_arithmetic() -> None:
         "recorded": 900,
         "part": "winnings",
     }
-    assert message("payout-overpaid", facts, "en", "EUR") == (
+    assert message("payout-overpaid", facts, "en", "EUR", ruleset="fr-craps") == (
         "Wager w2 (right bet on 6, €6.00) was paid €9.00 in winnings; €7.00 was due: €6.00 × 7/6. "
         "The house paid €2.00 too much."
     )
-    assert plain(message("payout-overpaid", facts, "fr", "EUR")) == (
+    assert plain(message("payout-overpaid", facts, "fr", "EUR", ruleset="fr-craps")) == (
         "La mise w2 (right bet sur 6, 6,00 €) a reçu un gain de 9,00 € ; il était dû 7,00 € : 6,00 € × 7/6. "
         "La banque a payé 2,00 € de trop."
     )
     rounded = facts | {"stake": 1000, "expected": 1166}
-    assert "€11.66 was due: €10.00 × 7/6, rounded down." in message("payout-overpaid", rounded, "en", "EUR")
+    assert "€11.66 was due: €10.00 × 7/6, rounded down." in message(
+        "payout-overpaid", rounded, "en", "EUR", ruleset="fr-craps"
+    )
 
 
 @pytest.mark.parametrize(
@@ -639,8 +641,8 @@ def test_french_amounts_never_break_over_two_lines() -> None:
 
 
 def test_every_bet_shows_the_word_of_the_law_and_the_usual_name() -> None:
-    assert set(BET_LABELS) == {bet for bets in WAGER_PROVISIONS.values() for bet in bets}
-    assert BET_LABELS["win"] == {"en": "win — pass line", "fr": "win (ligne de passe)"}
+    assert set(BET_LABELS) == {(ruleset, bet) for ruleset, bets in WAGER_PROVISIONS.items() for bet in bets}
+    assert BET_LABELS["fr-craps", "win"] == {"en": "win — pass line", "fr": "win (ligne de passe)"}
     assert all(set(labels) == {"en", "fr"} for labels in BET_LABELS.values())
 
 

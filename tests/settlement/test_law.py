@@ -176,7 +176,7 @@ def test_every_bet_has_a_quoted_provision_in_its_ruleset() -> None:
     for ruleset, bets in WAGER_PROVISIONS.items():
         for bet, label in bets.items():
             assert PROVISIONS[label].citations
-            assert bet in BET_LABELS
+            assert (ruleset, bet) in BET_LABELS
         assert PROVISIONS[CLOSED_LISTS[ruleset]].citations
     for bets in WITHDRAWAL_PROVISIONS.values():
         assert all(PROVISIONS[label].citations for label in bets.values())

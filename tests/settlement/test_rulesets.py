@@ -16,7 +16,8 @@ from audit.felt.layouts import felt_of
 from audit.simulation.nights import simulator_of
 from settlement import RULESETS
 from settlement.catalogue import BET_LABELS, BET_WORDS, RULES
-from settlement.catalogue.words import USUAL_NAMES, word
+from settlement.catalogue.rule import LANGUAGES
+from settlement.catalogue.words import word
 from settlement.kinds import Kind
 from settlement.law_coverage import covered, governing, rules_without_sentence
 from settlement.layouts import DOZEN_SHAPES
@@ -64,9 +65,11 @@ def test_a_bet_has_words_in_both_languages(ruleset: Ruleset, kind: Kind) -> None
     assert len(kind.usual) == 2
     assert all(name.strip() for name in kind.usual)
     assert ruleset.kinds[kind.bet] is kind
-    assert BET_WORDS[kind.bet] == kind.word
-    assert USUAL_NAMES[kind.bet] == kind.usual
-    assert BET_LABELS[kind.bet]["en"] != "" != BET_LABELS[kind.bet]["fr"]
+    assert BET_WORDS[ruleset.name, kind.bet] == kind.word
+    for language, usual in zip(LANGUAGES, kind.usual, strict=True):
+        assert {kind.word, usual} <= set(
+            re.split(r" — | \((?=.*\)$)|\)$", BET_LABELS[ruleset.name, kind.bet][language])
+        )
 
 
 @each_bet

@@ -177,7 +177,7 @@ class ComplaintAdmin(RecordAdmin[Complaint]):
             recorded=[
                 {
                     "at": local(each.occurred_at, complaint.casino),
-                    "text": sentence(each, language(), currency, directory),
+                    "text": sentence(each, language(), currency, complaint.stream.ruleset, directory),
                 }
                 for each in events
             ],

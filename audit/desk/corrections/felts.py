@@ -19,7 +19,7 @@ from audit.felt.frames import Playback, Stake, playback_from, player_label
 from audit.models import Finding
 from audit.persons.directory import Directory
 from audit.presentation import clock, language, money, wager_status
-from settlement.catalogue import BET_WORDS
+from settlement.catalogue import bet_word
 
 WINDOW = 300
 """Most events between the one that is corrected and the one that decides: with those before it, less than a playback
@@ -78,7 +78,7 @@ class BothFelts:
             on = "-".join(wager.pockets) or ", ".join(map(str, wager.which)) or str(stake.number or "")
             yield {
                 "player": player_label(wager, directory),
-                "bet": " ".join(filter(None, (BET_WORDS.get(wager.bet, wager.bet), on))),
+                "bet": " ".join(filter(None, (bet_word(playback.ruleset, wager.bet), on))),
                 "stake": money(wager.stake, playback.currency),
                 "status": wager_status(wager.status, playback.currency),
                 "due": money(due, playback.currency) if due else "",

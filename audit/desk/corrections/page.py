@@ -25,6 +25,7 @@ from audit.models import CorrectionDecision, Finding
 from audit.models.cases import State
 from audit.persons.directory import NO_NAMES, Directory, mentioned_in, named_facts, players_of_facts, staff
 from audit.presentation import (
+    bet_label,
     finding_title,
     language,
     local,
@@ -38,7 +39,7 @@ from audit.presentation import (
 )
 from settlement import Event
 from settlement import Finding as FoundFinding
-from settlement.catalogue import BET_LABELS, RULES
+from settlement.catalogue import RULES
 from settlement.catalogue.sentences import amount_in_prose
 from settlement.codec import decode_one_stored
 from settlement.corrections import as_corrected, fitting
@@ -86,7 +87,7 @@ def correction_context(
         "felts": felts.context(directory) if felts is not None else None,
         "outcomes": [_outcome(each, finding.currency) for each in value.outcomes],
         "outcomes_sum": _outcomes_sum(value),
-        "wagers": list(_wagers(both, finding.currency))[:WAGERS_SHOWN] if both is not None else [],
+        "wagers": list(_wagers(both, finding.currency, finding.ruleset))[:WAGERS_SHOWN] if both is not None else [],
         "sums": _sums(both, finding.currency) if both is not None else None,
         "change": _change(value, both),
         "speaks": list(notes_of(finding, both, target.occurred_at if target is not None else None)),
@@ -114,18 +115,17 @@ def _event(finding: Finding, seq: int) -> Event | None:
 def _described(event: Event | None, finding: Finding, directory: Directory) -> dict[str, Any] | None:
     if event is None:
         return None
-    text = sentence(event, language(), finding.currency, directory)
+    text = sentence(event, language(), finding.currency, finding.ruleset, directory)
     return {"seq": event.seq, "at": local(event.occurred_at, finding.casino), "text": text}
 
 
-def _wagers(both: BothReadings, currency: str) -> Iterator[dict[str, Any]]:
+def _wagers(both: BothReadings, currency: str, ruleset: str) -> Iterator[dict[str, Any]]:
     for each in both.wagers:
         one = each.without or each.with_it
         assert one is not None, "it differs in one reading at least"
-        label = BET_LABELS.get(one.bet)
         yield {
             "id": each.wager,
-            "bet": label[language()] if label else one.bet,
+            "bet": bet_label(ruleset, one.bet),
             "without": _reading(each.without, currency),
             "with_it": _reading(each.with_it, currency),
         }

@@ -43,6 +43,7 @@ from audit.persons.directory import (
     staff,
 )
 from audit.presentation import (
+    bet_label,
     correction_name,
     date_time,
     finding_title,
@@ -60,7 +61,7 @@ from audit.presentation import (
 from audit.register import in_force, touched
 from audit.register.readings import KINDS, written
 from settlement import Event
-from settlement.catalogue import BET_LABELS, RULES
+from settlement.catalogue import RULES
 from settlement.catalogue.questions import QUESTIONS
 from settlement.catalogue.rule import Rule
 from settlement.catalogue.sentences import amount_in_prose
@@ -362,11 +363,13 @@ def _lines(
             Line(
                 seq=seq,
                 at=local(event.occurred_at, finding.casino),
-                text=sentence(event, language(), finding.currency, directory),
+                text=sentence(event, language(), finding.currency, finding.ruleset, directory),
                 is_evidence=seq in finding.evidence,
                 completes=seq == finding.seq,
                 skipped=seq - lines[-1].seq - 1 if lines else 0,
-                correction=corrections[seq].described(finding.currency, directory) if seq in corrections else None,
+                correction=corrections[seq].described(finding.currency, finding.ruleset, directory)
+                if seq in corrections
+                else None,
                 own=own_content(event),
             )
         )
@@ -383,10 +386,9 @@ def stake_shown(outcome: Wager, currency: str) -> str:
 
 def _wager(outcome: Wager, finding: Finding, directory: Directory) -> dict[str, Any]:
     currency = finding.currency
-    label = BET_LABELS.get(outcome.bet)
     return {
         "id": outcome.id,
-        "bet": label[language()] if label else outcome.bet,
+        "bet": bet_label(finding.ruleset, outcome.bet),
         "player": directory.player(outcome.player) if outcome.player else "",
         "player_id": outcome.player,
         "stake": stake_shown(outcome, currency),

@@ -400,7 +400,7 @@ def _bank_detail(
         {
             "event": f"{entry.stream}#{entry.event.seq}" if letter == "D" else f"#{entry.event.seq}",
             "address": events_address(entry.stream_id, entry.event.seq),
-            "sentence": sentence(entry.event, language(), currency, directory),
+            "sentence": sentence(entry.event, language(), currency, session["ruleset"], directory),
             "amount": entry.amount,
         }
         for entry in shown

@@ -112,7 +112,7 @@ def _shown(request: HttpRequest, stream: LoggedStream, proof: dict[str, Any]) ->
         "number": proof["seq"],
         "before": proof["seq"] - 1,
         "event": event_name(event.type),
-        "sentence": sentence(event, language(), stream.currency, directory),
+        "sentence": sentence(event, language(), stream.currency, stream.ruleset, directory),
         "at": date_time(event.occurred_at, stream.casino, seconds=True),
         "steps": [
             Step(gettext("The event, as it was received"), gettext("its own hash"), merkle.leaf(envelope).hex()),

@@ -223,7 +223,8 @@ def _step(example: _Example, index: int, part: Part, currency: str) -> Step:
     event = decode(
         msgspec.json.encode({"stream": "s", "seq": index + 1, "type": kind, "occurred_at": at, "data": data})
     )
-    return Step(at[11:19], _mark(event, currency), _pocket(event), sentence(event, language(), currency), part)
+    ruleset = example.events[0][2].get("ruleset")
+    return Step(at[11:19], _mark(event, currency), _pocket(event), sentence(event, language(), currency, ruleset), part)
 
 
 def _mark(event: Event, currency: str) -> SafeString | str:

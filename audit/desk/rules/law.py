@@ -24,7 +24,7 @@ from audit.models.adjudication import Severity
 from audit.presentation import finding_title, language, provision
 from audit.reconciliation.wording import families
 from settlement import registries
-from settlement.catalogue import BET_LABELS, RULES
+from settlement.catalogue import RULES, bet_label
 from settlement.catalogue.rule import Language
 from settlement.law import LAW_TEXTS, LawText
 from settlement.law_coverage import Covered, articles
@@ -297,7 +297,7 @@ def _defines(sentence: Covered, active: Language) -> list[str]:
         return []
     if sentence.says is not None:
         return [sentence.says.in_language(active)]
-    return [BET_LABELS[bet][active] for bet in sentence.bets]
+    return [bet_label(sentence.ruleset, bet, active) for bet in sentence.bets]
 
 
 def _rule_line(name: str, each: SessionSentence, found: Mapping[str, int], missing: frozenset[str]) -> RuleLine:

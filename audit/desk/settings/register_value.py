@@ -186,4 +186,6 @@ def _hint(kind: Kind, currency: str) -> str:
 
 def _bets() -> Sequence[tuple[str, list[tuple[str, str]]]]:
     """Return the bets of each ruleset, each by its code and in words."""
-    return [(ruleset_label(name), [(bet, bet_label(bet)) for bet in each.kinds]) for name, each in RULESETS.items()]
+    return [
+        (ruleset_label(name), [(bet, bet_label(name, bet)) for bet in each.kinds]) for name, each in RULESETS.items()
+    ]

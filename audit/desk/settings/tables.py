@@ -50,7 +50,9 @@ class Declared:
             game=ruleset.game_title.in_language(language()) if ruleset is not None else opener.game,
             rules=opener.ruleset,
             families=[str(FAMILY_NAMES.get(each, each)) for each in sorted(observed(opener.observes))],
-            limits=limits_of(opener.minimum or 0, (params.maximum or {}) if params else {}, opener.currency),
+            limits=limits_of(
+                opener.minimum or 0, (params.maximum or {}) if params else {}, opener.currency, opener.ruleset
+            ),
             equipment=equipment_words(opener),
         )
 

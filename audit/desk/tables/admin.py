@@ -149,7 +149,9 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
         corrected = corrections_to(stream_id, events)
         named = [*mentioned_in(events), *chain.from_iterable(each.persons() for each in corrected.values())]
         directory = directory_for(request, stream.casino_id, named)
-        corrections = {seq: each.described(stream.currency, directory) for seq, each in corrected.items()}
+        corrections = {
+            seq: each.described(stream.currency, stream.ruleset, directory) for seq, each in corrected.items()
+        }
         findings = _findings_at(stream_id, seqs)
         context = {
             **self.admin_site.each_context(request),
@@ -166,7 +168,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
                     "at": local(event.occurred_at, stream.casino),
                     "type": event.type,
                     "name": capfirst(event_name(event.type)),
-                    "text": sentence(event, language(), stream.currency, directory),
+                    "text": sentence(event, language(), stream.currency, stream.ruleset, directory),
                     "correction": corrections.get(event.seq),
                     "own": own_content(event),
                     "findings": findings.get(event.seq, []),

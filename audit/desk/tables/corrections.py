@@ -53,8 +53,8 @@ class CorrectedEntry:
         yield from mentioned_in(self.corrections)
         yield from mentioned_in([self.event] if self.event is not None else [])
 
-    def described(self, currency: str, directory: Directory) -> Correction:
-        """Return what a page shows of it. ``currency`` is the ISO 4217 code of its session."""
+    def described(self, currency: str, ruleset: str | None, directory: Directory) -> Correction:
+        """Return what a page shows of it. ``currency`` and ``ruleset`` are those of its session."""
         approvals = [
             Approval(
                 seq=each.seq,
@@ -65,7 +65,7 @@ class CorrectedEntry:
             )
             for each in self.corrections
         ]
-        text = sentence(self.event, language(), currency, directory) if self.event is not None else None
+        text = sentence(self.event, language(), currency, ruleset, directory) if self.event is not None else None
         return Correction(text, approvals, bool(self.annulled_by))
 
 

@@ -16,7 +16,7 @@ import msgspec
 from audit.desk.tables.limits import equipment_id
 from audit.persons.directory import NO_NAMES, PLAYER_FIELDS, STAFF_FIELDS, Directory
 from settlement import RULESETS
-from settlement.catalogue import BET_WORDS, Language
+from settlement.catalogue import Language, bet_word
 from settlement.catalogue.sentences import amount_in_prose
 from settlement.catalogue.templates import fill
 from settlement.catalogue.words import word
@@ -176,13 +176,15 @@ AMOUNTS = frozenset({"amount", "float", "stake", "winnings", "stake_returned", "
 ROLES = frozenset({"role", "by", "decided_by", "announced_by"})
 
 
-def sentence(event: Event, language: Language, currency: str, directory: Directory = NO_NAMES) -> str:
-    """Return ``event`` as a sentence. ``currency`` is the ISO 4217 code of its session."""
+def sentence(
+    event: Event, language: Language, currency: str, ruleset: str | None, directory: Directory = NO_NAMES
+) -> str:
+    """Return ``event`` as a sentence. ``currency`` is the ISO 4217 code of its session, ``ruleset`` names its bets."""
     if isinstance(event, ExtensionEvent):
         return OF_AN_INTEGRATOR[1 if language == "fr" else 0]
     english, french = event.sentence or TEMPLATES[event.type]
     values = {
-        name: _named(name, value, directory) or _format(name, value, language, currency)
+        name: _named(name, value, directory) or _format(name, value, language, currency, ruleset)
         for name, value in msgspec.to_builtins(event.data).items()
         if value not in (None, [])
     }
@@ -217,7 +219,7 @@ def _named(name: str, value: Any, directory: Directory) -> str | None:
     )
 
 
-def _format(name: str, value: Any, language: Language, currency: str) -> str:
+def _format(name: str, value: Any, language: Language, currency: str, ruleset: str | None) -> str:
     if name in AMOUNTS and isinstance(value, int):
         return amount_in_prose(value, currency, language)
     if name in ("wheel", "dice_set"):
@@ -228,7 +230,7 @@ def _format(name: str, value: Any, language: Language, currency: str) -> str:
     if name == "faces":
         return " – ".join(str(face) for face in value)
     if name == "bet":
-        return BET_WORDS.get(value, str(value))
+        return bet_word(ruleset, str(value))
     if name == "working":
         return word("switch", "on" if value else "off", language)
     if name in ("means", "direction") and value in MEANS:

@@ -124,7 +124,9 @@ def moment_context(where: Where, directory: Directory, found: Found) -> dict[str
         "is_staff_seen": _sees(playback.session, "staff"),
         "seats": _seats(playback.session, at_table, where),
         "on_felt": money_in_prose(sum(staked.values()), currency) if _sees(playback.session, "wagers") else "",
-        "limits": limits_of(session.minimum, session.maximum, currency) if session is not None else None,
+        "limits": limits_of(session.minimum, session.maximum, currency, session.ruleset)
+        if session is not None
+        else None,
         "bank": money_in_prose(at_table.bank, currency) if at_table.bank is not None else "",
         "bank_at": f"{local(at_table.bank_at, casino):%H:%M}" if at_table.bank_at is not None else "",
         "equipment": equipment_words(course.opener.data) if course.opener is not None else [],
@@ -180,7 +182,7 @@ def _headline(where: Where, at_table: AtTable, betting: int, directory: Director
     coup = course.coup_at(where.seq)
     number = coup.number if coup is not None else 0
     if coup is not None and where.frame.result is not None:
-        result = sentence(coup.event, language(), where.playback.currency, directory)
+        result = sentence(coup.event, language(), where.playback.currency, where.playback.ruleset, directory)
         yield _("coup %(number)d of %(all)d") % {"number": number, "all": len(course.coups)}
         yield result
     elif number < len(course.coups):

@@ -10,7 +10,7 @@ from typing import Literal
 from django.utils.translation import gettext as _
 
 from audit.presentation import money_in_prose
-from settlement.catalogue import BET_WORDS
+from settlement.catalogue import bet_word
 from settlement.events.session import SessionOpenedData
 
 
@@ -22,13 +22,13 @@ class Limits:
     bets: list[tuple[str, str]]
 
 
-def limits_of(minimum: int, maximum: Mapping[str, int], currency: str) -> Limits | None:
+def limits_of(minimum: int, maximum: Mapping[str, int], currency: str, ruleset: str) -> Limits | None:
     """Return the limits of a session, in minor units, by bet; None where it reports neither (``minimum`` 0)."""
     lowest = money_in_prose(minimum, currency) if minimum else ""
     highest = (
         [money_in_prose(each, currency) for each in (min(maximum.values()), max(maximum.values()))] if maximum else []
     )
-    bets = [(BET_WORDS.get(bet, bet), money_in_prose(each, currency)) for bet, each in sorted(maximum.items())]
+    bets = [(bet_word(ruleset, bet), money_in_prose(each, currency)) for bet, each in sorted(maximum.items())]
     if not highest:
         return Limits(_("from %(lowest)s") % {"lowest": lowest}, []) if lowest else None
     if highest[0] == highest[1]:

@@ -22,7 +22,7 @@ from audit.felt.frames import Frame, Playback, Stake, player_label, player_of, p
 from audit.models import Finding, LoggedStream
 from audit.persons.directory import Directory, PersonId, mentioned_in, players
 from audit.presentation import MISSING, clock, finding_title, language, money, wager_status, zone
-from settlement.catalogue import BET_WORDS
+from settlement.catalogue import bet_word
 
 NO_LINES: Mapping[int, Any] = MappingProxyType({})
 
@@ -93,7 +93,7 @@ def replay_context(
         "steps": steps,
         "timeline": timeline(
             [
-                _item(step, frame, lines.get(step["seq"]), playback.currency, directory)
+                _item(stream, step, frame, lines.get(step["seq"]), playback.currency, directory)
                 for step, frame in zip(steps, playback.frames, strict=True)
             ],
             focus_index,
@@ -116,7 +116,7 @@ def _step(
 ) -> dict[str, Any]:
     """Return what the page shows at an event, which reads there as its corrections leave it: as the felt is drawn."""
     event, reads = frame.event, frame.reads or frame.event
-    text = line.text if line and reads is event else sentence(reads, language(), currency, directory)
+    text = line.text if line and reads is event else sentence(reads, language(), currency, stream.ruleset, directory)
     return {
         "seq": event.seq,
         "time": clock(event.occurred_at, stream.casino),
@@ -131,13 +131,15 @@ def _step(
     }
 
 
-def _item(step: Mapping[str, Any], frame: Frame, line: Any, currency: str, directory: Directory) -> dict[str, Any]:
+def _item(
+    stream: LoggedStream, step: Mapping[str, Any], frame: Frame, line: Any, currency: str, directory: Directory
+) -> dict[str, Any]:
     """Return an event as the timeline has it: as it was sent, and as it reads."""
     original, correction = step["text"], None
     if line is not None:
         original, correction = line.text, line.correction
     elif frame.reads is not frame.event:
-        original = sentence(frame.event, language(), currency, directory)
+        original = sentence(frame.event, language(), currency, stream.ruleset, directory)
         correction = Correction(step["text"] if frame.reads is not None else None, [], frame.reads is None)
     return {
         **step,
@@ -176,7 +178,7 @@ def _stakes(playback: Playback, disputed: Collection[str], directory: Directory)
             stakes[wager.id] = {
                 "player": player_label(wager, directory) or gettext("unknown player"),
                 "colour": colours[player_of(wager)],
-                "bet": " ".join(filter(None, (BET_WORDS.get(wager.bet, wager.bet), on))),
+                "bet": " ".join(filter(None, (bet_word(playback.ruleset, wager.bet), on))),
                 "disputed": wager.id in disputed,
             }
     return stakes

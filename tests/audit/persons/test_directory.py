@@ -151,19 +151,19 @@ def test_a_name_stands_in_the_place_of_its_id(kind: str, data: dict[str, object]
     directory = Directory(NAMES)
     happened = decode(event("s", 2, kind, **data))
     assert set(mentioned_in([happened])) <= set(NAMES)
-    assert sentence(happened, "en", "EUR", directory) == english
-    assert sentence(happened, "fr", "EUR", directory).replace("\N{NO-BREAK SPACE}", " ") == french
+    assert sentence(happened, "en", "EUR", None, directory) == english
+    assert sentence(happened, "fr", "EUR", None, directory).replace("\N{NO-BREAK SPACE}", " ") == french
 
 
 def test_an_id_at_the_beginning_of_a_sentence_keeps_its_letters() -> None:
     placed = decode(event("s", 2, "wager.placed", wager="w1", bet="win", stake=1000, player="p0412"))
-    assert sentence(placed, "en", "EUR") == "p0412 stakes €10 on win — wager w1"
+    assert sentence(placed, "en", "EUR", "fr-craps") == "p0412 stakes €10 on win — wager w1"
 
 
 @pytest.mark.parametrize("name", ["{stake}", "[p]", "{player}", "(s)"])
 def test_a_name_that_looks_like_a_template_is_only_a_name(name: str) -> None:
     placed = decode(event("s", 2, "wager.placed", wager="w1", bet="win", stake=1000, player="p1"))
-    shown = sentence(placed, "en", "EUR", Directory({PersonId(Family.PLAYER, "p1"): name}))
+    shown = sentence(placed, "en", "EUR", "fr-craps", Directory({PersonId(Family.PLAYER, "p1"): name}))
     assert shown == f"{name} (p1) stakes €10 on win — wager w1"
 
 

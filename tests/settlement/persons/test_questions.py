@@ -265,9 +265,10 @@ def test_of_several_chances_the_one_with_the_largest_stakes_counts_and_of_equal_
 
 @pytest.mark.parametrize("ruleset", RULESET_NAMES)
 def test_opposite_sides_never_win_together(ruleset: str) -> None:
-    bets = [bet for bet in two_sided() if bet in RULESETS[ruleset].kinds]
-    for one, other in combinations(bets, 2):
-        (chance, side), (other_chance, other_side) = two_sided()[one], two_sided()[other]
+    sides = two_sided(ruleset)
+    assert sides.keys() <= RULESETS[ruleset].kinds.keys()
+    for one, other in combinations(sides, 2):
+        (chance, side), (other_chance, other_side) = sides[one], sides[other]
         if chance != other_chance or side == other_side:
             continue
         if RULESETS[ruleset].layout:
@@ -279,8 +280,8 @@ def test_opposite_sides_never_win_together(ruleset: str) -> None:
         both = zip(fates(ruleset, one, number), fates(ruleset, other, number), strict=True)
         assert not any(here.odds and there.odds for here, there in both)
     assert all(
-        {two_sided()[bet][1] for bet in two_sided() if two_sided()[bet][0] == chance} == {0, 1}
-        for chance, _side in two_sided().values()
+        {side for other_chance, side in sides.values() if other_chance == chance} == {0, 1}
+        for chance, _side in sides.values()
     )
 
 

@@ -16,7 +16,10 @@ from tests.settlement.streams import event
 
 def sentences(kind: str, **data: Any) -> tuple[str, str]:
     decoded = decode(event("s", 2, kind, **data))
-    return tuple(sentence(decoded, language, "EUR").replace("\N{NO-BREAK SPACE}", " ") for language in ("en", "fr"))
+    return tuple(
+        sentence(decoded, language, "EUR", "fr-roulette").replace("\N{NO-BREAK SPACE}", " ")
+        for language in ("en", "fr")
+    )
 
 
 @pytest.mark.parametrize("kind", TYPES)
