@@ -118,7 +118,7 @@ class LawTextChanged(Exception):
     """A text of the package does not have the digest that this code expects."""
 
 
-def _read(
+def read_text(
     file: str,
     *,
     digest: str,
@@ -129,6 +129,7 @@ def _read(
     heading_lines: int = 2,
     closing_lines: int = 0,
 ) -> LawText:
+    """Return the text in a ``file`` of ``law_texts``. Raise ``LawTextChanged`` if it has not the ``digest``, in hex."""
     raw = files("settlement").joinpath("law_texts", file).read_bytes()
     if sha256(raw).hexdigest() != digest:
         raise LawTextChanged(f"{file} does not have the digest {digest}")
@@ -146,7 +147,7 @@ def _read(
     )
 
 
-ART_54 = _read(
+ART_54 = read_text(
     "fr-art-54.txt",
     digest="28545060f763644accb77fcb4aeb5b060657c581b4574cea62171801e67de171",
     language="fr",
@@ -155,7 +156,7 @@ ART_54 = _read(
     instrument=ARRETE_1959,
 )
 
-ART_55_7 = _read(
+ART_55_7 = read_text(
     "fr-art-55-7.txt",
     digest="26e5011d9b062885f553a1fb79b544d571f8bf32292078e2c624731e68146a79",
     language="fr",
@@ -164,7 +165,7 @@ ART_55_7 = _read(
     instrument=ARRETE_2007,
 )
 
-ART_55_8 = _read(
+ART_55_8 = read_text(
     "fr-art-55-8.txt",
     digest="5dec4f402f07145d062796ef9c3f4b7f2cf8e7b7c83e9dc7c8cabd3bbf586049",
     language="fr",
@@ -174,7 +175,7 @@ ART_55_8 = _read(
     heading_lines=1,
 )
 
-ART_57_1 = _read(
+ART_57_1 = read_text(
     "fr-art-57-1.txt",
     digest="2f2602d6753863f7240c7809e150c5cd2d93eb48b7d136350fd3fbfbe26962a1",
     language="fr",
@@ -183,7 +184,7 @@ ART_57_1 = _read(
     instrument=ARRETE_1959,
 )
 
-S_95_17 = _read(
+S_95_17 = read_text(
     "qc-s-13.1-r-3-s-95.17.txt",
     digest="d9ada6ad963364953286a63dc13fc06241f5d6f241b701d2d9825e96b6d42006",
     language="en",

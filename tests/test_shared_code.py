@@ -11,10 +11,10 @@ import re
 from pathlib import Path
 
 import pytest
+from two_coins.ruleset import TOY
 
 from settlement import RULESETS
 from settlement.rulesets import registered
-from tests.toy.two_coins import TOY
 
 ROOT = Path(__file__).parents[1]
 

@@ -6,19 +6,34 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cache
 from typing import Any
 
 from audit.simulation.irregularities import IRREGULARITIES, Irregularity
 from audit.simulation.session import Session
-from settlement.ruleset import resolved
-from settlement.rulesets import RULESETS
+from settlement import registries
+from settlement.ruleset import RULESETS, resolved
 
 
 def simulator_of(ruleset: str) -> type[Session]:
-    """Return what plays a ruleset."""
-    simulator: type[Session] = resolved(RULESETS[ruleset].simulator)
-    assert issubclass(simulator, Session)
-    return simulator
+    """Return what plays a ruleset. Raise ``ValueError`` if two simulators have the same letter or irregularity."""
+    return _simulators()[ruleset]
+
+
+@cache
+def _simulators() -> Mapping[str, type[Session]]:
+    simulators: dict[str, type[Session]] = {name: resolved(ruleset.simulator) for name, ruleset in RULESETS.items()}
+    letters: dict[str, str] = {}
+    irregularities = dict(IRREGULARITIES)
+    for name, simulator in simulators.items():
+        assert issubclass(simulator, Session)
+        registries.add(letters, simulator.letter, name, "a simulator with the letter")
+        for each in simulator.own_irregularities:
+            registries.share(irregularities, each.rule, each, "an irregularity")
+    return simulators
+
+
+registries.forgets(_simulators.cache_clear)
 
 
 def irregularities_of(ruleset: str) -> Mapping[str, Irregularity]:

@@ -74,7 +74,7 @@ def test_every_file_of_the_folder_is_a_text() -> None:
 
 def test_a_changed_text_stops_the_import() -> None:
     with pytest.raises(law.LawTextChanged, match=r"fr-art-54\.txt"):
-        law._read(
+        law.read_text(
             "fr-art-54.txt",
             digest="0" * 64,
             language="fr",

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from two_coins.ruleset import TOY
 
 from audit.felt.frames import Stake
 from audit.felt.geometry import WIDTH
@@ -28,7 +29,6 @@ from settlement.provisions import PROVISIONS
 from settlement.ruleset import Ruleset
 from settlement.rulesets import registered
 from settlement.state import Wager
-from tests.toy.two_coins import TOY
 
 TESTS = Path(__file__).parents[1]
 NAMES = [*RULESETS, TOY.name]

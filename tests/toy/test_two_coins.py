@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from django.test import Client
+from two_coins.ruleset import BETS, NAME, TEXT, TOY
 
 from audit.adjudication.replay import advance
 from audit.adjudication.stream_reader import corrections_of
@@ -30,7 +31,6 @@ from settlement.rulesets import register, registered
 from tests.audit.tables import Tenant
 from tests.settlement import tapes
 from tests.settlement.streams import event, opener
-from tests.toy.two_coins import BETS, NAME, TEXT, TOY
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "adding-a-ruleset.md"
@@ -58,12 +58,12 @@ def night(*irregularities: str, casino: str = "demo", coups: int = 30) -> Night:
 # The law
 
 
-#  toss         deux_piles   deux_faces   une_de_chaque, on 1000 each: status and winnings
+#  toss         deux_piles   deux_faces   une_de_chaque  pair, on 1000 each: status and winnings
 TOSSES = """
-   pile pile    won 2800     lost 0       lost 0
-   pile face    lost 0       lost 0       won 900
-   face pile    lost 0       lost 0       won 900
-   face face    lost 0       won 2800     lost 0
+   pile pile    won 2800     lost 0       lost 0         won 900
+   pile face    lost 0       lost 0       won 900        lost 0
+   face pile    lost 0       lost 0       won 900        lost 0
+   face face    lost 0       won 2800     lost 0         won 900
 """
 
 
@@ -83,8 +83,9 @@ TAPE = """
     place w2 deux_faces 1000
     place w3 une_de_chaque 1000
     place w4 deux_pile 1000               ! wager-not-permitted
+    place w5 pair 1000
     call
-    toss pile face                        ? coins-tossed-before-call => w1:lost w3:won
+    toss pile face                        ? coins-tossed-before-call => w1:lost w3:won w5:lost
     pay w3 900+1000
     toss face face                        ! coins-tossed-before-call:-
 """
@@ -140,7 +141,7 @@ def test_the_rule_of_its_own_is_raised_where_its_text_says() -> None:
     tossed = ("coins.tossed", {"first": "face", "second": "face"})
     early = adjudicate(session(*stakes, tossed, observes=["calls"])).findings
     assert [(found.rule, found.seq, found.provision) for found in early] == [
-        ("coins-tossed-before-call", 3, "toy art. 1 al. 5")
+        ("coins-tossed-before-call", 3, "toy art. 1 al. 6")
     ]
     assert early[0].remedy("fr").startswith("Visionner les images de l’événement 3")
     assert adjudicate(session(*stakes, ("no_more_bets", {}), tossed, observes=["calls"])).findings == []
@@ -280,11 +281,23 @@ def test_the_interface_refuses_its_event_in_a_session_of_another_ruleset() -> No
 # The page
 
 
+FILE_OF = {"The package": "__init__.py", "7": "felt.py", "8": "simulator.py"}
+"""The files of the package by the section of the page whose first block they are; any other block is of ``RULESET``."""
+
+RULESET = "ruleset.py"
+
+
 def test_the_page_builds_this_ruleset() -> None:
-    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
-    page = [line for block in blocks for line in block.splitlines() if line.strip()]
-    module = (ROOT / "tests" / "toy" / "two_coins.py").read_text()
-    assert page == [line for line in module.splitlines() if line.strip() and not re.match(r"# \d+\. ", line)]
+    page: dict[str, list[str]] = {}
+    for section in re.split(r"^## ", PAGE.read_text(), flags=re.MULTILINE)[1:]:
+        title = re.match(r"\d+|.*", section)[0]
+        for index, block in enumerate(re.findall(r"```python\n(.*?)```", section, re.DOTALL)):
+            name = FILE_OF.get(title, RULESET) if index == 0 else RULESET
+            page.setdefault(name, []).extend(line for line in block.splitlines() if line.strip())
+    for path in (ROOT / "tests" / "toy" / "two_coins").glob("*.py"):
+        lines = path.read_text().splitlines()
+        assert page.pop(path.name) == [line for line in lines if line.strip() and not re.match(r"# \d+\. ", line)]
+    assert page == {}
 
 
 @pytest.mark.usefixtures("toy")

@@ -1,23 +1,13 @@
-"""The ruleset *toy-two-coins*: two coins are tossed, and one toss decides every stake.
-
-It is no law of any country. It shows that a ruleset is one place: this file touches no other, and
-``docs/adding-a-ruleset.md`` builds it step by step.
-"""
+"""The law of two coins: its text, its events, its bets and its play."""
 
 from __future__ import annotations
 
 from hashlib import sha256
 from types import MappingProxyType
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 from msgspec import UNSET, UnsetType
 
-from audit.felt import shapes
-from audit.felt.frames import Frame, Stake
-from audit.felt.geometry import WIDTH, Box, Spot
-from audit.felt.layouts import Felt
-from audit.simulation.irregularities import Irregularity
-from audit.simulation.session import PLAYERS, Session
 from settlement.calls import reopen
 from settlement.catalogue.rule import Rule, Wording, under
 from settlement.events import Data, Envelope, SessionClosed
@@ -29,19 +19,21 @@ from settlement.money import Odds
 from settlement.night.one_draw import OneDraw
 from settlement.play import closing, nothing_of_play, stakes
 from settlement.ruleset import Ruleset
-from settlement.state import Table, Wager, find, lose, win
+from settlement.state import Table, find, lose, win
 from settlement.verdicts import end_coup
 
 NAME = "toy-two-coins"
+
 
 # 1. The text
 
 WORDS = """Article 1 du jeu des deux pièces
 
-Les joueurs ne peuvent faire usage que des trois chances suivantes.
+Les joueurs ne peuvent faire usage que des quatre chances suivantes.
 Deux piles gagne si les deux pièces tombent sur pile et rapporte 14 pour 5.
 Deux faces gagne si les deux pièces tombent sur face et rapporte 14 pour 5.
 Une de chaque gagne si les pièces tombent différemment et rapporte 9 pour 10.
+La paire gagne si les deux pièces tombent du même côté et rapporte 9 pour 10.
 Les pièces ne sont jetées qu'après le « Rien ne va plus ».
 """
 
@@ -69,11 +61,12 @@ TEXT = LawText(
 
 QUOTATIONS = MappingProxyType(
     {
-        "al. 1": ("Les joueurs ne peuvent faire usage que des trois chances suivantes.",),
+        "al. 1": ("Les joueurs ne peuvent faire usage que des quatre chances suivantes.",),
         "al. 2": ("Deux piles gagne si les deux pièces tombent sur pile et rapporte 14 pour 5.",),
         "al. 3": ("Deux faces gagne si les deux pièces tombent sur face et rapporte 14 pour 5.",),
         "al. 4": ("Une de chaque gagne si les pièces tombent différemment et rapporte 9 pour 10.",),
-        "al. 5": ("Les pièces ne sont jetées qu'après le « Rien ne va plus ».",),
+        "al. 5": ("La paire gagne si les deux pièces tombent du même côté et rapporte 9 pour 10.",),
+        "al. 6": ("Les pièces ne sont jetées qu'après le « Rien ne va plus ».",),
     }
 )
 
@@ -120,7 +113,7 @@ BEFORE_CALL = Rule(
     name="coins-tossed-before-call",
     severity="major",
     needs="calls",
-    provisions=under({NAME: ("toy art. 1 al. 5",)}),
+    provisions=under({NAME: ("toy art. 1 al. 6",)}),
     title=Wording("Coins tossed before the call", "Pièces jetées avant l’annonce"),
     message=Wording(
         "Event {seq}: the coins were tossed while bets were open.",
@@ -142,6 +135,7 @@ WINS_ON = {
     "deux_piles": ("pile-pile",),
     "deux_faces": ("face-face",),
     "une_de_chaque": ("pile-face", "face-pile"),
+    "pair": ("pile-pile", "face-face"),
 }
 
 
@@ -165,6 +159,7 @@ BETS = MappingProxyType(
             _bet("deux_piles", "deux piles", ("two tails", "pile et pile"), Odds(14, 5), "toy art. 1 al. 2"),
             _bet("deux_faces", "deux faces", ("two heads", "face et face"), Odds(14, 5), "toy art. 1 al. 3"),
             _bet("une_de_chaque", "une de chaque", ("one of each", "pile et face"), Odds(9, 10), "toy art. 1 al. 4"),
+            _bet("pair", "la paire", ("a pair", "du même côté"), Odds(9, 10), "toy art. 1 al. 5"),
         )
     }
 )
@@ -206,74 +201,6 @@ def void_toss(table: Table, event: TossVoided) -> None:
 
 CHANCES = OneDraw({"pile-pile": 1, "pile-face": 1, "face-pile": 1, "face-face": 1}, odds_on)
 
-# 7. The felt
-
-BOXES = {
-    "deux_piles": Box(24, 22, 330, 130),
-    "une_de_chaque": Box(378, 22, 330, 130),
-    "deux_faces": Box(732, 22, 374, 130),
-}
-
-
-def _layout(frame: Frame, language: str) -> str:
-    drawn = [f'<rect class="cloth" width="{WIDTH}" height="{FELT.height}" rx="14"/>']
-    for bet, box in BOXES.items():
-        across, down = box.middle
-        drawn.append(shapes.rectangle(box))
-        drawn.append(shapes.text((across, down - 30), BETS[bet].word.upper()))
-        for index, result in enumerate(WINS_ON[bet]):
-            hit = ' data-hit=""' if result == frame.result else ""
-            label = shapes.text((across, down + 36 + 18 * index), result, "label dim small")
-            drawn.append(f'<g data-result="{result}"{hit}>{label}</g>')
-    return "".join(drawn)
-
-
-def _spot(stake: Stake) -> Spot | None:
-    box = BOXES.get(stake.wager.bet)
-    return None if box is None else box.middle
-
-
-FELT = Felt(title=Wording("Layout of the two coins", "Tapis des deux pièces"), height=174, layout=_layout, spot=_spot)
-
-# 8. The simulator
-
-
-class TwoCoins(Session):
-    """A table of two coins."""
-
-    game: ClassVar[str] = "two_coins"
-    ruleset: ClassVar[str] = NAME
-    letter: ClassVar[str] = "T"
-    observes: ClassVar[list[str]] = ["bank", "calls", "collections", "seating"]
-    own_irregularities: ClassVar[tuple[Irregularity, ...]] = (
-        Irregularity("coins-tossed-before-call", frozenset({NAME})),
-    )
-
-    def open(self) -> None:
-        self.write_opener()
-        self.seat_players(self.chance.sample(PLAYERS, k=4), list(BETS))
-
-    def play_coup(self) -> None:
-        self.irregular_between_coups()
-        for player in self.players:
-            if self.chance.random() < player.zeal:
-                self.place(self.chance.choice(player.habits), 1000 * player.boldness, player=player.name)
-        if not self.inject("coins-tossed-before-call"):
-            self.writer.write("no_more_bets", actor="croupier-1")
-        first, second = self.chance.choices(["pile", "face"], k=2)
-        self.writer.write("coins.tossed", actor="croupier-1", first=first, second=second)
-        self.settle()
-
-    def finish(self) -> None:
-        """Do nothing: every toss decides every stake."""
-
-    def unit_of(self, wager: Wager) -> int:
-        return 1000
-
-    def left_up_data(self, wager: Wager, stake: int) -> dict[str, Any] | None:
-        return {"player": wager.player} if self.coup < self.coups and wager.player else None
-
-
 # 9. The sentences of the text
 
 SENTENCES = Article(
@@ -285,6 +212,7 @@ SENTENCES = Article(
         Clause("Deux piles", "rapporte", bets=("deux_piles",)),
         Clause("Deux faces", "rapporte", bets=("deux_faces",)),
         Clause("Une de chaque", "rapporte", bets=("une_de_chaque",)),
+        Clause("La paire", "rapporte", bets=("pair",)),
         Clause("Les pièces", "jetées", rules=("coins-tossed-before-call",)),
     ),
 )
@@ -304,9 +232,9 @@ TOY = Ruleset(
     clauses=MappingProxyType(
         {
             "wager-not-permitted": ("toy art. 1 al. 1",),
-            "wager-after-no-more-bets": ("toy art. 1 al. 5",),
-            "wager-near-call": ("toy art. 1 al. 5",),
-            "withdrawal-after-no-more-bets": ("toy art. 1 al. 5",),
+            "wager-after-no-more-bets": ("toy art. 1 al. 6",),
+            "wager-near-call": ("toy art. 1 al. 6",),
+            "withdrawal-after-no-more-bets": ("toy art. 1 al. 6",),
         }
     ),
     texts=((TEXT, QUOTATIONS),),
@@ -316,6 +244,6 @@ TOY = Ruleset(
     result=CoinsTossed,
     state_of_play=nothing_of_play,
     chances=CHANCES,
-    felt=FELT,
-    simulator=TwoCoins,
+    felt="two_coins.felt:FELT",
+    simulator="two_coins.simulator:TwoCoins",
 )
