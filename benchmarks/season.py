@@ -227,7 +227,7 @@ def _read(
         (branch.season, night, code)
         for number, branch in enumerate(branches)
         for code in codes
-        if number == 0 or branch.season.fraud.touches(branch.season, night, code)
+        if number == 0 or branch.season.fraud.touches(branch.season.rota(night), night, code)
     ]
     found = list(pool.map(_play, wanted) if pool else map(_play, wanted))
     outcomes = {(id(season), code): each for (season, _night, code), each in zip(wanted, found, strict=True)}

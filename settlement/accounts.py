@@ -15,9 +15,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from settlement.findings import find
 from settlement.money import EVEN, Odds, halved, is_rounded_up
 from settlement.ruleset import kind_of
-from settlement.state import Account, LeftUp, Move, Table, Wager, find
+from settlement.state import Account, LeftUp, Move, Table, Wager
 
 OWN_AGAIN = ("void", "withdrawn", "released")
 """The statuses of a stake that is its player's, whole."""

@@ -27,7 +27,8 @@ from settlement.catalogue import RULES
 from settlement.catalogue.rule import STANDARD_FACTS
 from settlement.events import DisputeSettled, PayoutRecovered, StakesCollected, WagerWithdrawn
 from settlement.finding import Fact, Finding, FindingRef
-from settlement.state import PendingAct, Table, Wager, find
+from settlement.findings import find
+from settlement.state import PendingAct, Table, Wager
 
 VoidBy: TypeAlias = list[tuple[Wager, tuple[FindingRef, ...]]]
 """Wagers, and what made them void before it was put right."""

@@ -20,8 +20,9 @@ from typing import Literal, TypeAlias
 
 from settlement import acts
 from settlement.events import NoMoreBets
+from settlement.findings import find
 from settlement.payouts import account_of, lift
-from settlement.state import Act, StakeChange, Table, Wager, find
+from settlement.state import Act, StakeChange, Table, Wager
 
 Timing: TypeAlias = Literal["in_time", "near", "late"]
 

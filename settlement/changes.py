@@ -39,10 +39,11 @@ from settlement.events import (
 )
 from settlement.events.envelope import VoidingFlag
 from settlement.finding import Finding, FindingRef, Outcome
+from settlement.findings import find
 from settlement.incidents import DECIDES_NOTHING
 from settlement.mentions import mentioned
 from settlement.outcomes import Effect
-from settlement.state import ActedOn, Table, find
+from settlement.state import ActedOn, Table
 
 MONEY = frozenset(("payout.made", "payout.recovered", "stakes.collected"))
 """The types of events that move money."""

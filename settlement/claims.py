@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from settlement.accounts import NO_ACCOUNT, balance, handed_back, known_sums, stake_due_of
 from settlement.events import DisputeOpened, DisputeSettled, GoodwillPaid, OrphanRecorded
+from settlement.findings import find
 from settlement.payouts import account_of, enter_for_stranger
-from settlement.state import Move, Table, Wager, find
+from settlement.state import Move, Table, Wager
 from settlement.verdicts import settle
 
 PAYERS = ("croupier", "employe")

@@ -18,22 +18,18 @@ likewise.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import msgspec
 
 from settlement.changes import ref_of
-from settlement.corrections import Change
-from settlement.events import EventsLost, SessionClosed, SessionOpened
+from settlement.corrections import Change, Corrections
+from settlement.events import Event, EventsLost, SessionClosed, SessionOpened
 from settlement.finding import HIDING, Fact, Finding, FindingRef
 from settlement.incidents import as_consequence, is_about_money
 from settlement.mentions import mentioned
 from settlement.state import Difference, Ledger, Table, Wager
 from settlement.verdicts import as_it_stands
-
-if TYPE_CHECKING:
-    from settlement.engine import State
-    from settlement.events import Event
 
 MOST_AWAKE = 16
 """The comparisons that run at once: a stream costs at most so many times as much to fold."""
@@ -67,7 +63,22 @@ def pending(table: Table) -> set[str]:
     return of_coup | table.live.keys() | table.due.keys() | table.swept.keys()
 
 
-def beginning(state: State, event: Event) -> list[Change]:
+class Folded(Protocol):
+    """What a comparison asks of a state, the main one and the others alike: ``engine.State`` is one."""
+
+    corrections: Corrections
+    table: Table
+
+    @property
+    def handled(self) -> Collection[type]: ...
+    def corrected(self, event: Event) -> Event: ...
+    def feed_all(self, events: Iterable[Event]) -> list[Finding]: ...
+    def forget_findings(self) -> None: ...
+    def recall(self, wagers: Iterable[Wager]) -> None: ...
+    def twin(self, table: Table, without: int) -> Folded: ...
+
+
+def beginning(state: Folded, event: Event) -> list[Change]:
     """Return the changes by which ``event``, their entry, is another than it was when each came; the oldest first."""
     kind, corrections = type(event), state.corrections
     if kind not in state.handled and kind not in (SessionOpened, EventsLost):
@@ -85,9 +96,9 @@ class Comparisons:
 
     __slots__ = ("others", "state")
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: Folded) -> None:
         self.state = state
-        self.others: dict[int, State] = {
+        self.others: dict[int, Folded] = {
             key: self._other(key, difference.table)
             for key, difference in state.table.differences.items()
             if difference.table is not None
@@ -107,7 +118,7 @@ class Comparisons:
                 difference.ended_at, difference.revised = table.last_seq, True
                 table.differences[change.seq] = difference
 
-    def begin_with(self, other: State) -> None:
+    def begin_with(self, other: Folded) -> None:
         """Begin the comparison with the session's own params."""
         self.state.table.differences[PARAMS] = Difference(table=other.table)
         self.others[PARAMS] = other
@@ -292,7 +303,7 @@ class Comparisons:
         difference.absent = []
         del self.others[key]
 
-    def _other(self, key: int, table: Table) -> State:
+    def _other(self, key: int, table: Table) -> Folded:
         return self.state.twin(table, without=key)
 
     def _copy(self) -> Table:

@@ -20,7 +20,8 @@ from msgspec import UNSET
 from settlement import acts
 from settlement.calls import reopen
 from settlement.events import DiceThrown, PointMarked, ThrowVoided
-from settlement.state import Table, find
+from settlement.findings import find
+from settlement.state import Table
 
 POINT_NUMBERS = (4, 5, 6, 8, 9, 10)
 

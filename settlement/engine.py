@@ -41,13 +41,14 @@ from settlement.events import (
     SessionOpened,
 )
 from settlement.finding import Finding, latest
+from settlement.findings import find
 from settlement.incidents import with_consequences
 from settlement.mentions import load_wagers, mentioned, save_wagers
 from settlement.outcomes import Effect, effect_of
 from settlement.register import READINGS
 from settlement.ruleset import RULESETS, Handler, Ruleset, as_opened
 from settlement.staff import open_staff
-from settlement.state import Table, Wager, find
+from settlement.state import Table, Wager
 from settlement.verdicts import as_it_stands, debts_as_they_stand
 
 __all__ = [

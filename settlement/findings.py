@@ -6,8 +6,6 @@ consequence of.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from settlement.catalogue import RULES
 from settlement.differences import difference_of, owed_by
 from settlement.families import is_silent
@@ -15,9 +13,7 @@ from settlement.finding import Fact, Finding, FindingRef
 from settlement.incidents import causes_of, note_at_once, remember
 from settlement.provisions import analogy, cited, provision_of
 from settlement.seats import player_at
-
-if TYPE_CHECKING:
-    from settlement.state import Table, Wager
+from settlement.state import Table, Wager
 
 
 def find(

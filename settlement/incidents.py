@@ -18,15 +18,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
 from settlement.catalogue.groups import PAID_ON_A_DECISION, PAID_ON_NO_DECISION, STAKE_REFUSED
 from settlement.finding import Fact, Finding, FindingRef
-
-if TYPE_CHECKING:
-    from settlement.state import Table, Wager
+from settlement.state import Table, Wager
 
 LOSSES = frozenset({"events-lost", "sequence-gap"})
 

@@ -18,10 +18,11 @@ from settlement.account_findings import NO_CLAIM, RULE_OF_STAKE, Coup, as_one_in
 from settlement.accounts import NO_ACCOUNT, LeftUpSums, balance, net, part_of_stake, stake_due_of
 from settlement.acts import PUT_RIGHT, facts_of
 from settlement.finding import Finding, FindingRef
+from settlement.findings import find
 from settlement.money import share
 from settlement.other_readings import soften
 from settlement.payouts import find_unsettled
-from settlement.state import Move, Table, Wager, find
+from settlement.state import Move, Table, Wager
 
 
 class Judged(NamedTuple):

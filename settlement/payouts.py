@@ -23,9 +23,10 @@ from settlement.account_findings import LYING
 from settlement.accounts import handed_back, handed_since
 from settlement.events import PayoutMade, PayoutRecovered, StakesCollected, WagerPlaced
 from settlement.events.stakes import WagerPlacedData
+from settlement.findings import find
 from settlement.kinds import Kind
 from settlement.staff import payer
-from settlement.state import Account, Act, LeftUp, Move, Table, Wager, find
+from settlement.state import Account, Act, LeftUp, Move, Table, Wager
 
 
 def account_of(table: Table, wager: Wager) -> Account:

@@ -25,11 +25,12 @@ from settlement.events import (
     WagerPlaced,
     WagerWithdrawn,
 )
+from settlement.findings import find
 from settlement.kinds import Kind
 from settlement.ruleset import Handler
 from settlement.seats import leave_seat, take_seat
 from settlement.staff import change_staff
-from settlement.state import Table, find
+from settlement.state import Table
 from settlement.verdicts import end_coup
 
 

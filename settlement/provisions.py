@@ -16,15 +16,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
 from settlement import law, registries
 from settlement.catalogue.rule import WAGER, WITHDRAWAL, Language, Rule
+from settlement.kinds import Kind
 from settlement.law import Citation, LawText
 from settlement.quotations import ART_54, ART_55_7, ART_55_8, ART_57_1, S_95_17, Quotations
-
-if TYPE_CHECKING:
-    from settlement.kinds import Kind
 
 
 @dataclass(frozen=True, slots=True)

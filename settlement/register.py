@@ -21,10 +21,11 @@ from settlement.codec import ShapeError
 from settlement.events import Params, SessionOpened, WagerPlaced
 from settlement.events.envelope import Amount, Currency, Family, Stake
 from settlement.families import observed
+from settlement.findings import find
 from settlement.money import Rounding
 from settlement.readings import READINGS as ALL_READINGS
 from settlement.ruleset import Handler, Ruleset
-from settlement.state import Session, Table, find
+from settlement.state import Session, Table
 
 DEFAULTS: Mapping[str, Any] = MappingProxyType(
     {

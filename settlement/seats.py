@@ -14,13 +14,9 @@ seats again: base and odds, the line stake, the order of payment, limits and the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from settlement.events import PlayerLeft, PlayerSeated
 from settlement.events.stakes import WagerPlacedData
-
-if TYPE_CHECKING:
-    from settlement.state import Table, Wager
+from settlement.state import Table, Wager
 
 
 def take_seat(table: Table, event: PlayerSeated) -> None:

@@ -20,10 +20,11 @@ from settlement import acts
 from settlement.account_findings import LYING, as_one_incident, share_debt
 from settlement.accounts import LeftUpSums, handed_back, known_sums, left_up_sums, require_commission
 from settlement.finding import Finding
+from settlement.findings import find
 from settlement.incidents import caused_anew, forget_coup
 from settlement.judging import Judged, is_plain, judge
 from settlement.payouts import account_of, enter
-from settlement.state import Account, Move, Table, Wager, find
+from settlement.state import Account, Move, Table, Wager
 
 NOTHING_UNUSUAL = Account()
 

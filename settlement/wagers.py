@@ -21,11 +21,12 @@ from settlement.calls import report_near, take_back, timing
 from settlement.catalogue import RULES
 from settlement.events import WagerPlaced, WagerWithdrawn
 from settlement.finding import Fact
+from settlement.findings import find
 from settlement.kinds import Kind, Withdrawal
 from settlement.payouts import adopt, avoid, is_described_by, lift, note_left_up
 from settlement.seats import owner_of
 from settlement.spelling import likely_word
-from settlement.state import Act, StakeChange, Table, Wager, find
+from settlement.state import Act, StakeChange, Table, Wager
 
 
 def place_on(kinds: Mapping[str, Kind], *, is_closed_list: bool = True) -> Callable[[Table, WagerPlaced], Wager | None]:

@@ -16,7 +16,8 @@ from audit.event_store import read
 from settlement import Event
 from settlement.codec import decode_one_stored
 from settlement.events import ExtensionEvent
-from settlement.state import Table, find
+from settlement.findings import find
+from settlement.state import Table
 
 TOLERANCE = timedelta(seconds=120)
 """How far an event may be ahead of its receipt without a finding."""

@@ -48,7 +48,7 @@ from settlement.codec import next_seq_after
 from settlement.corrections import still_held
 from settlement.engine import NOT_INTERCEPTED, Interceptors
 from settlement.events import EntryAnnulled, EntryCorrected, ExtensionEvent, SessionClosed
-from settlement.state import find
+from settlement.findings import find
 
 STEP_EVENTS = 32_000
 """Events folded in one transaction: enough to be cheap, few enough to lose little to a crash."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from audit.simulation.human import FEWEST_PLAYERS
-from audit.simulation.session import NEAR_CALL_S, Player, Session
+from audit.simulation.played_table import Player
+from audit.simulation.session import NEAR_CALL_S, Session
 from settlement.craps import POINT_NUMBERS
 from settlement.fr.art_55_8_wagers import BASE_OF
 from settlement.state import Wager

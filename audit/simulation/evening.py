@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
-if TYPE_CHECKING:
-    from audit.simulation.frauds import Fraud
-    from audit.simulation.session import Player, Session
+from audit.simulation.frauds import Fraud
+from audit.simulation.plan import Guest, Plan
+from audit.simulation.played_table import PlayedTable, Player
 
 COUPS_ON_DUTY = 25
 """Coups after which a croupier is relieved."""
@@ -25,39 +25,15 @@ FIRST_BUY_IN = 10_000
 """What he buys at a time, likewise."""
 
 
-class Guest(NamedTuple):
-    """A player of an evening: a factor of the smallest stake, and what he buys at most, in minor units.
-
-    One who does not play by himself stakes only where a fraud lets him.
-    """
-
-    name: str
-    boldness: int
-    budget: int
-    plays: bool = True
-
-
 @dataclass(slots=True, kw_only=True)
-class Evening:
-    """What is planned for one session. ``float_at_opening`` is in minor units; ``slips`` are used up already."""
+class Evening(Plan):
+    """A plan while it is played: what each guest has spent, and how many sets of dice were introduced."""
 
-    night: int
-    code: str
-    guests: list[Guest]
-    croupiers: list[str]
-    chief: str
-    stickman: str
-    wheel: str
-    dice_sets: list[str]
-    float_at_opening: int
-    slips: int
     fraud: Fraud
-    series: str = ""  # of its slips, before their numbers, where each night has one of its own
-    passers: list[str] = field(default_factory=list)  # who may sit down later, where people come and go
     spent: Counter[str] = field(default_factory=Counter)
     introduced: int = 0
 
-    def begin(self, session: Session) -> None:
+    def begin(self, session: PlayedTable) -> None:
         """Give a session its people and the number of its next slip."""
         session.slips = self.slips
         session.writer.people |= {
@@ -88,7 +64,7 @@ class Evening:
         if not guest.plays:
             player.zeal = 0
 
-    def between_coups(self, session: Session) -> None:
+    def between_coups(self, session: PlayedTable) -> None:
         """Let croupiers relieve each other, and guests buy again or stop."""
         if session.coup > 1 and session.coup % COUPS_ON_DUTY == 1 and len(self.croupiers) > 1:
             on_duty = self.croupiers.index(session.writer.people["croupier-1"])

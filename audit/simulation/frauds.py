@@ -15,16 +15,15 @@ late-void      «Coup nul» when a seven has fallen (part of the sevens)
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar, TypeAlias
 
-from audit.simulation.evening import Guest
+from audit.simulation.plan import Guest, Plan
+from audit.simulation.played_table import PlayedTable
 
-if TYPE_CHECKING:
-    from audit.simulation.evening import Evening
-    from audit.simulation.season import Season
-    from audit.simulation.session import Session
+Rota: TypeAlias = Mapping[str, Sequence[str]]
+"""The croupiers of each table on one night, by its code."""
 
 NEIGHBOURS = 9
 """Pockets of a section, and of the arc that a croupier's ball keeps to."""
@@ -65,28 +64,28 @@ class Fraud:
         """Whether the subject of a finding or a process is, or has, a suspect."""
         return any(part in self.suspects for part in subject.split(", "))
 
-    def touches(self, season: Season, night: int, code: str) -> bool:
-        """Whether the session of a night is another one because of this fraud."""
+    def touches(self, rota: Rota, night: int, code: str) -> bool:
+        """Whether the session of a night, whose ``rota`` it is, is another one because of this fraud."""
         return bool(self.name) and night >= self.begins and code == self.code
 
-    def at(self, season: Season, night: int, code: str) -> Fraud:
+    def at(self, rota: Rota, night: int, code: str) -> Fraud:
         """Return the fraud that changes a session: this one, or none."""
-        return self if self.touches(season, night, code) else Fraud()
+        return self if self.touches(rota, night, code) else Fraud()
 
-    def arrange(self, evening: Evening) -> None:
-        """Change the plan of an evening that this fraud touches."""
+    def arrange(self, plan: Plan) -> None:
+        """Change the plan of a session that this fraud touches."""
 
-    def between_coups(self, session: Session) -> None:
+    def between_coups(self, session: PlayedTable) -> None:
         """Called before each coup."""
 
-    def before_the_call(self, session: Session, coming: str) -> None:
+    def before_the_call(self, session: PlayedTable, coming: str) -> None:
         """Called before «Rien ne va plus», with the pocket that will come."""
 
-    def pocket(self, session: Session, fair: str) -> str:
+    def pocket(self, session: PlayedTable, fair: str) -> str:
         """Return the pocket that comes where a fair wheel gives ``fair``."""
         return fair
 
-    def faces(self, session: Session, fair: list[int]) -> list[int]:
+    def faces(self, session: PlayedTable, fair: list[int]) -> list[int]:
         """Return the faces of a throw where fair dice give ``fair``."""
         return fair
 
@@ -102,9 +101,9 @@ class Fraud:
         return (night - self.begins) % 7 in VISITS
 
 
-def _seat(evening: Evening, *guests: Guest) -> None:
+def _seat(plan: Plan, *guests: Guest) -> None:
     """Let ``guests`` have the last seats."""
-    evening.guests[len(evening.guests) - len(guests) :] = guests
+    plan.guests[len(plan.guests) - len(guests) :] = guests
 
 
 class PastPosting(Fraud):
@@ -116,13 +115,13 @@ class PastPosting(Fraud):
     def suspects(self) -> frozenset[str]:
         return frozenset({self.player})
 
-    def touches(self, season: Season, night: int, code: str) -> bool:
-        return super().touches(season, night, code) and self._visits(night)
+    def touches(self, rota: Rota, night: int, code: str) -> bool:
+        return super().touches(rota, night, code) and self._visits(night)
 
-    def arrange(self, evening: Evening) -> None:
-        _seat(evening, Guest(self.player, 1, 100_000, plays=False))
+    def arrange(self, plan: Plan) -> None:
+        _seat(plan, Guest(self.player, 1, 100_000, plays=False))
 
-    def before_the_call(self, session: Session, coming: str) -> None:
+    def before_the_call(self, session: PlayedTable, coming: str) -> None:
         knows = session.chance.random() < self.strength
         number = coming if knows else str(session.chance.randrange(37))
         session.writer.place("plein", CHIP, player=self.player, numbers=[number], wait_s=0.5)
@@ -137,13 +136,13 @@ class Collusion(Fraud):
     def suspects(self) -> frozenset[str]:
         return frozenset(self.players)
 
-    def touches(self, season: Season, night: int, code: str) -> bool:
-        return super().touches(season, night, code) and self._visits(night)
+    def touches(self, rota: Rota, night: int, code: str) -> bool:
+        return super().touches(rota, night, code) and self._visits(night)
 
-    def arrange(self, evening: Evening) -> None:
-        _seat(evening, *(Guest(player, 2, 200_000, plays=False) for player in self.players))
+    def arrange(self, plan: Plan) -> None:
+        _seat(plan, *(Guest(player, 2, 200_000, plays=False) for player in self.players))
 
-    def before_the_call(self, session: Session, coming: str) -> None:
+    def before_the_call(self, session: PlayedTable, coming: str) -> None:
         stake = 2 * CHIP * session.chance.randint(1, 3)
         sides = ["rouge", "noir"]
         session.chance.shuffle(sides)
@@ -168,10 +167,10 @@ class _Aimed(Fraud):
     def suspects(self) -> frozenset[str]:
         return frozenset({self.croupier})
 
-    def touches(self, season: Season, night: int, code: str) -> bool:
-        return night >= self.begins and code in season.rota(night) and self.croupier in season.rota(night)[code]
+    def touches(self, rota: Rota, night: int, code: str) -> bool:
+        return night >= self.begins and self.croupier in rota.get(code, ())
 
-    def is_on_duty(self, session: Session) -> bool:
+    def is_on_duty(self, session: PlayedTable) -> bool:
         return session.writer.people["croupier-1"] == self.croupier
 
 
@@ -179,7 +178,7 @@ class Signature(_Aimed):
     name = "signature"
     strength_by_default = 0.3
 
-    def pocket(self, session: Session, fair: str) -> str:
+    def pocket(self, session: PlayedTable, fair: str) -> str:
         wheel = session.wheel
         stream = session.writer.stream
         before, landed = self.last.get(stream), wheel.index(fair)
@@ -198,21 +197,21 @@ class Section(_Aimed):
     def suspects(self) -> frozenset[str]:
         return frozenset({self.player, self.croupier})
 
-    def touches(self, season: Season, night: int, code: str) -> bool:
-        return super().touches(season, night, code) and self._visits(night)
+    def touches(self, rota: Rota, night: int, code: str) -> bool:
+        return super().touches(rota, night, code) and self._visits(night)
 
-    def arrange(self, evening: Evening) -> None:
-        _seat(evening, Guest(self.player, 4, 800_000, plays=False))
+    def arrange(self, plan: Plan) -> None:
+        _seat(plan, Guest(self.player, 4, 800_000, plays=False))
 
-    def _section(self, session: Session) -> list[str]:
+    def _section(self, session: PlayedTable) -> list[str]:
         return session.wheel[4 : 4 + NEIGHBOURS]
 
-    def before_the_call(self, session: Session, coming: str) -> None:
+    def before_the_call(self, session: PlayedTable, coming: str) -> None:
         if self.is_on_duty(session):
             for number in self._section(session):
                 session.writer.place("plein", CHIP, player=self.player, numbers=[number], wait_s=0.4)
 
-    def pocket(self, session: Session, fair: str) -> str:
+    def pocket(self, session: PlayedTable, fair: str) -> str:
         aims = self.is_on_duty(session) and session.chance.random() < self.strength
         return session.chance.choice(self._section(session)) if aims else fair
 
@@ -225,7 +224,7 @@ class TiltedWheel(Fraud):
     def suspects(self) -> frozenset[str]:
         return frozenset({f"wheel-{self.code}"})
 
-    def pocket(self, session: Session, fair: str) -> str:
+    def pocket(self, session: PlayedTable, fair: str) -> str:
         size = len(session.wheel)
         weights = [1 + self.strength * math.cos(2 * math.pi * index / size) for index in range(size)]
         return session.chance.choices(session.wheel, weights)[0]
@@ -236,7 +235,7 @@ class LoadedDice(Fraud):
     strength_by_default = 0.25
     letter = "C"
 
-    def faces(self, session: Session, fair: list[int]) -> list[int]:
+    def faces(self, session: PlayedTable, fair: list[int]) -> list[int]:
         weights = [1 - self.strength, 1, 1, 1, 1, 1 + self.strength]
         return session.chance.choices(range(1, 7), weights, k=2)
 
@@ -246,7 +245,7 @@ class LateVoid(Fraud):
     strength_by_default = 0.2
     letter = "C"
 
-    def faces(self, session: Session, fair: list[int]) -> list[int]:
+    def faces(self, session: PlayedTable, fair: list[int]) -> list[int]:
         if sum(fair) != SEVEN or session.chance.random() >= self.strength:
             return fair
         session.void(fair)
@@ -257,7 +256,7 @@ class Skim(Fraud):
     name = "skim"
     strength_by_default = 5_000
 
-    def touches(self, season: Season, night: int, code: str) -> bool:
+    def touches(self, rota: Rota, night: int, code: str) -> bool:
         return False  # the session is as it was; its box is not
 
     def counted(self, night: int, code: str, drop: int) -> int:
@@ -274,20 +273,20 @@ class Laundering(Fraud):
     def suspects(self) -> frozenset[str]:
         return frozenset({self.player})
 
-    def touches(self, season: Season, night: int, code: str) -> bool:
-        return super().touches(season, night, code) and (night - self.begins) % 7 == 0
+    def touches(self, rota: Rota, night: int, code: str) -> bool:
+        return super().touches(rota, night, code) and (night - self.begins) % 7 == 0
 
-    def arrange(self, evening: Evening) -> None:
-        _seat(evening, Guest(self.player, 1, 10_000, plays=False))
+    def arrange(self, plan: Plan) -> None:
+        _seat(plan, Guest(self.player, 1, 10_000, plays=False))
 
-    def between_coups(self, session: Session) -> None:
+    def between_coups(self, session: PlayedTable) -> None:
         if session.coup == 2:
             amount = int(self.strength)
             session.bought += amount
             session.writer.stacks[self.player] += amount
             session.writer.write("buy_in.recorded", player=self.player, amount=amount, means="cash")
 
-    def before_the_call(self, session: Session, coming: str) -> None:
+    def before_the_call(self, session: PlayedTable, coming: str) -> None:
         if session.coup % 10 == 3:
             session.writer.place("rouge", CHIP, player=self.player)
 
@@ -300,12 +299,12 @@ class FalseFill(Fraud):
     strength_by_default = 200_000
     every = 3
 
-    def arrange(self, evening: Evening) -> None:
-        occasion, is_missed = divmod(evening.night - self.begins, self.every)
+    def arrange(self, plan: Plan) -> None:
+        occasion, is_missed = divmod(plan.night - self.begins, self.every)
         self.missing_from_rack = 0 if is_missed else int(self.strength)
-        self.reused = "" if occasion % 2 == 0 else f"{evening.code}-{max(1, evening.slips - 21):06}"
+        self.reused = "" if occasion % 2 == 0 else f"{plan.code}-{max(1, plan.slips - 21):06}"
 
-    def between_coups(self, session: Session) -> None:
+    def between_coups(self, session: PlayedTable) -> None:
         if self.missing_from_rack and session.coup == 30:
             session.filled += self.missing_from_rack
             slip = self.reused or session.next_slip()
@@ -325,8 +324,8 @@ class Several(Fraud):
     def suspects(self) -> frozenset[str]:
         return frozenset[str]().union(*(fraud.suspects for fraud in self.frauds))
 
-    def at(self, season: Season, night: int, code: str) -> Fraud:
-        touching = (fraud for fraud in self.frauds if fraud.touches(season, night, code))
+    def at(self, rota: Rota, night: int, code: str) -> Fraud:
+        touching = (fraud for fraud in self.frauds if fraud.touches(rota, night, code))
         return next(touching, Fraud())
 
     def counted(self, night: int, code: str, drop: int) -> int:

@@ -10,14 +10,12 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from audit.simulation.deeds import BELATED, DEEDS
+from audit.simulation.played_table import PlayedTable
 from settlement.accounts import odds_of
 from settlement.state import Wager
-
-if TYPE_CHECKING:
-    from audit.simulation.session import Session
 
 FEWEST_PLAYERS = 4
 CHIEF = "chef-1"
@@ -26,7 +24,7 @@ CHIEF = "chef-1"
 class Human:
     """The whims of one table. ``deeds`` counts what was done; ``is_belated``: some is put right after its coup only."""
 
-    def __init__(self, session: Session, chance: random.Random, *, is_belated: bool = False) -> None:
+    def __init__(self, session: PlayedTable, chance: random.Random, *, is_belated: bool = False) -> None:
         self.session = session
         self.chance = chance
         self.deeds = Counter[str]()

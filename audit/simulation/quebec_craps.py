@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from audit.simulation.craps_tables import MAX_FINISH_COUPS, VOIDS, Craps, orderly_stake
-from audit.simulation.session import NEAR_CALL_S, Player
+from audit.simulation.played_table import Player
+from audit.simulation.session import NEAR_CALL_S
 from settlement.craps import POINT_NUMBERS
 from settlement.money import EVEN, five_per_cent
 from settlement.qc.s_95_17_place_bets import LAY_BET

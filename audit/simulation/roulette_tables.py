@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from audit.simulation.human import Human
-from audit.simulation.session import GUESTS, NEAR_CALL_S, Player, Session
+from audit.simulation.played_table import Player
+from audit.simulation.session import GUESTS, NEAR_CALL_S, Session
 from settlement.fr.art_57_1_american_roulette import PAYMENT_ORDER
 from settlement.layouts import LAYOUT_37, LAYOUT_38, SIMPLE_CHANCES, Layout, winning_chances
 from settlement.state import Wager

@@ -18,9 +18,10 @@ from datetime import UTC, date, datetime, timedelta
 from functools import cached_property
 from typing import Any
 
-from audit.simulation.evening import Evening, Guest
+from audit.simulation.evening import Evening
 from audit.simulation.frauds import Fraud
 from audit.simulation.nights import Night, simulator_of
+from audit.simulation.plan import Guest
 from audit.simulation.session import Session
 from settlement.persons.thresholds import IDENTIFICATION_FROM
 from settlement.rulesets import RULESETS
@@ -211,7 +212,7 @@ class Season:
             chance=random.Random(f"{self.seed}/{self.casino}/{code}/{self.day(night)}"),
             coups=self.coups,
             zone=self.zone,
-            evening=self.evening(night, code, self.fraud.at(self, night, code)),
+            evening=self.evening(night, code, self.fraud.at(self.rota(night), night, code)),
             irregularities=self.irregularities(night, code),
             whims=self.whims(night, code),
         )

@@ -5,30 +5,16 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import date, datetime, time, timedelta
-from typing import Any, ClassVar
+from datetime import datetime, time, timedelta
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from audit.simulation.evening import Evening
 from audit.simulation.event_writer import EventWriter
 from audit.simulation.human import Human
-from audit.simulation.irregularities import Irregularity
+from audit.simulation.played_table import PlayedTable, Player
 from settlement.rulesets import RULESETS
 from settlement.state import Wager
-
-FAMILIES = [
-    "announcements",
-    "bank",
-    "calls",
-    "collections",
-    "colours",
-    "custody",
-    "handling",
-    "marker",
-    "seating",
-    "staff",
-    "wheel",
-]
 
 PLAYERS = "p0107 p0112 p0139 p0174 p0203 p0256 p0281 p0318 p0345 p0360 p0412 p0427 p0453 p0488 p0506 p0571".split()
 """Ids, as events use them. ``people`` has the names."""
@@ -44,60 +30,11 @@ QUIET_COUPS = 3
 
 
 @dataclass(slots=True)
-class Player:
-    """A player: how much he stakes, how often he joins a coup, and the bets he chooses from."""
+class Session(PlayedTable):
+    """One session of one table, played to its end. The subclasses are the games."""
 
-    name: str
-    seat: str
-    boldness: int  # a factor of the smallest stake
-    zeal: float  # the probability that he stakes on a coup
-    habits: list[str]
-    colour: str | None = None
-
-
-@dataclass(slots=True)
-class Session:
-    """One session of one table, played to its end. The subclasses are the games.
-
-    ``irregularities`` are those requested and not yet injected. Amounts are in minor units.
-    """
-
-    casino: str
-    code: str
-    gaming_day: date
-    chance: random.Random
-    coups: int
-    zone: str
-    irregularities: list[str] = field(default_factory=list)
-    injected: list[tuple[str, int]] = field(default_factory=list)  # name and seq
-    coup: int = 0
-    players: list[Player] = field(default_factory=list)
-    bought: int = 0
-    filled: int = 0
-    slips: int = 0  # numbered without gaps
-    swept_winner: str = ""  # id of a wager that won, was collected by request, and is not paid
-    whims: random.Random | None = None  # the chance of what people do, on a human night
-    is_belated: bool = False  # some of it is put right after its coup only
     evening: Evening | None = None  # who and what is at the table, if it is one of a season
-    disturbed: int = 0  # the last coup in which a requested irregularity was done
-    habits: list[str] = field(default_factory=list)
-    writer: EventWriter = field(init=False)
     human: Human | None = field(init=False)
-
-    game: ClassVar[str]
-    ruleset: ClassVar[str]
-    letter: ClassVar[str]  # with which the codes of its tables begin
-    tables_in_mix: ClassVar[int] = 0  # of a night of all games, whenever its mix is repeated
-    limited: ClassVar[tuple[str, ...]] = ()  # the bets with a maximum
-    own_irregularities: ClassVar[tuple[Irregularity, ...]] = ()  # which only this game can have
-    currency: ClassVar[str] = "EUR"
-    opening_float: ClassVar[int] = 5_000_000
-    observes: ClassVar[list[str]] = FAMILIES
-    reader: ClassVar[str] = "croupier-1"  # who records results
-    seats: ClassVar[int] = 9
-    pays_in_order: ClassVar[bool] = False
-    has_croupiers: ClassVar[bool] = False  # who are known by name
-    lets_leave_with_stakes: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         # A gaming day begins in the evening; tables do not open at the same minute.
@@ -179,10 +116,6 @@ class Session:
 
     # People who come and go
 
-    def free_seats(self) -> list[str]:
-        taken = {player.seat for player in self.players}
-        return [seat for number in range(1, self.seats + 1) if (seat := f"S{number}") not in taken]
-
     def let_in(self, seat: str) -> None:
         """Seat a player who was not there."""
         assert self.whims is not None
@@ -191,32 +124,10 @@ class Session:
         self._seat(self.whims.choice([name for name in names if name not in there]), seat, self.whims)
         self.players.sort(key=lambda player: int(player.seat[1:]))
 
-    def let_go(self, player: Player) -> None:
-        self.writer.write("player.left", player=player.name, seat=player.seat)
-        self.players.remove(player)
-
-    def change_seat(self, player: Player, seat: str) -> None:
-        self.writer.write("player.left", player=player.name, seat=player.seat)
-        player.seat = seat
-        self.writer.write("player.seated", player=player.name, seat=seat)
-        self.players.sort(key=lambda player: int(player.seat[1:]))
-
-    def is_held(self, player: Player) -> bool:
-        """Whether ``player`` cannot leave between two coups without more ado."""
-        return False
-
     def place(self, bet: str, stake: int, **data: Any) -> None:
         """Write a wager of ``stake``, in minor units; on a human night it may be misread first."""
         if self.human is None or not self.human.places(bet, stake, data):
             self.writer.place(bet, stake, **data)
-
-    def unit_of(self, wager: Wager) -> int:
-        """Return by how much a stake on the same chance may grow, in minor units."""
-        raise NotImplementedError
-
-    def left_up_data(self, wager: Wager, stake: int) -> dict[str, Any] | None:
-        """Return what a wager of ``stake`` is placed with that plays on from ``wager``; None if none can."""
-        raise NotImplementedError
 
     def write_opener(self, **data: Any) -> None:
         """Write ``session.opened``."""
@@ -248,13 +159,6 @@ class Session:
         if self.inject("late-event"):
             self.writer.write("staff.relieved", person="croupier-2", role="croupier")
 
-    def buy_in(self, player: Player, chance: random.Random) -> None:
-        amount = 10_000 * player.boldness
-        self.bought += amount
-        self.writer.stacks[player.name] += amount
-        means = chance.choice(["cash", "cash", "card", "voucher"])
-        self.writer.write("buy_in.recorded", player=player.name, amount=amount, means=means)
-
     def _rack(self) -> int:
         """Return what the rack must hold when no wager is live, in minor units."""
         ledger = self.writer.table.ledger
@@ -273,15 +177,6 @@ class Session:
         self.writer.write(kind, **data)
         if self.human is not None:
             self.human.fills(kind, data)
-
-    @property
-    def wheel(self) -> list[str]:
-        """The pockets in the order of the wheel, of a game that has one."""
-        raise NotImplementedError
-
-    def void(self, faces: list[int]) -> None:
-        """Write a throw that is called void, of a game with dice, and the call of the next one."""
-        raise NotImplementedError
 
     @property
     def float_at_opening(self) -> int:
@@ -324,12 +219,6 @@ class Session:
 
     def payment_order(self) -> list[str]:
         return list(self.writer.table.due)
-
-    def payment_data(self, wager_id: str) -> dict[str, Any]:
-        return {}
-
-    def before_payment(self, wager_id: str, winnings: int) -> None:
-        """Called before each payout."""
 
     def after_payment(self, wager: Wager) -> None:
         """Called after a winning wager is paid."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from settlement.events import ChipsHandled, PlayerLeft, PlayerSeated, WagerPlaced
+from settlement.findings import find
 from settlement.seats import leave_seat, take_seat
-from settlement.state import Table, Wager, find
+from settlement.state import Table, Wager
 
 
 def seat_player(table: Table, event: PlayerSeated) -> None:

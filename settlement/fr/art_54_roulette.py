@@ -26,11 +26,13 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from settlement.accounts import net
+from settlement.deciding import give_back, lose, take_back_refund, win
 from settlement.events import LastCoupAnnounced, WagerPlaced, ZeroDecided
+from settlement.findings import find
 from settlement.kinds import Kind, Shape, accept_any
 from settlement.layouts import SIMPLE_CHANCES, Layout, twelves
 from settlement.money import EVEN, Odds, halved, share
-from settlement.state import Table, Wager, find, give_back, lose, take_back_refund, win
+from settlement.state import Table, Wager
 
 
 class Combination(NamedTuple):

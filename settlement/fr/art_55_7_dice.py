@@ -35,8 +35,9 @@ from settlement.events import (
     ShooterRemoved,
     ThrowVoided,
 )
+from settlement.findings import find
 from settlement.seats import is_laid_by, leave_seat
-from settlement.state import DiceCustody, Table, find
+from settlement.state import DiceCustody, Table
 
 CHANGES_DICE = ("chef_de_partie", "chef_de_table", "opening")
 """Al. 6: who may decide on a change; before a come-out a shooter may as well (al. 4)."""

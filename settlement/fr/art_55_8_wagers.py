@@ -25,11 +25,13 @@ from typing import TypeAlias
 from settlement import acts
 from settlement.calls import timing
 from settlement.craps import POINT_NUMBERS
+from settlement.deciding import lose, win
 from settlement.events import WagerMoved, WagerPlaced
+from settlement.findings import find
 from settlement.kinds import Kind
 from settlement.money import EVEN, Odds
 from settlement.seats import may_be_of_one
-from settlement.state import StakeChange, Table, Wager, find, lose, win
+from settlement.state import StakeChange, Table, Wager
 
 OddsTable: TypeAlias = Mapping[int, Odds]
 Resolve: TypeAlias = Callable[[Table, Wager, int, int, bool], None]

@@ -37,10 +37,11 @@ from settlement.events import (
     WagerPlaced,
     WheelSpun,
 )
+from settlement.findings import find
 from settlement.layouts import winning_chances
 from settlement.payouts import is_payment
 from settlement.staff import payer
-from settlement.state import ColourValue, EarlyPayment, Table, Wager, find
+from settlement.state import ColourValue, EarlyPayment, Table, Wager
 
 COLOURS = 10
 """Al. 2: «Dix boîtes ou compartiments transparents»."""

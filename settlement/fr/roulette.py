@@ -38,6 +38,7 @@ from settlement.events import (
     WheelSpun,
     ZeroDecided,
 )
+from settlement.findings import find
 from settlement.fr import american_table
 from settlement.fr import art_54_roulette as art_54
 from settlement.fr import art_57_1_american_roulette as art_57_1
@@ -45,7 +46,7 @@ from settlement.law import ARRETE_1959
 from settlement.layouts import LAYOUT_37, LAYOUT_38, Layout
 from settlement.play import closing, stakes
 from settlement.ruleset import Handler, Ruleset
-from settlement.state import Table, Wager, find
+from settlement.state import Table, Wager
 from settlement.verdicts import end_coup
 
 

@@ -20,9 +20,10 @@ from types import MappingProxyType
 from settlement.calls import report_near, timing
 from settlement.craps import POINT_NUMBERS
 from settlement.events import DiceThrown, WagerPlaced, WagerSwitched
+from settlement.findings import find
 from settlement.fr.art_55_8_wagers import CrapsKind, OddsTable, accept_number, by_number, right, wrong
 from settlement.money import EVEN, Odds, five_per_cent
-from settlement.state import StakeChange, Table, Wager, find
+from settlement.state import StakeChange, Table, Wager
 
 RIGHT_BET: OddsTable = by_number(Odds(7, 6), Odds(7, 5), Odds(9, 5))  # (1)
 BUY_BET: OddsTable = by_number(Odds(6, 5), Odds(3, 2), Odds(2, 1))  # (2)

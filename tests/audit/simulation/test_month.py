@@ -89,8 +89,9 @@ def test_the_aimed_spins_fall_near_the_same_distance() -> None:
     season = season_of(DEAUVILLE, LAST, tables=9, number=30)
     fraud = season.fraud
     assert "croupier-r1-1" in fraud.suspects
-    touched = [(night, code) for night in range(30) for code in season.codes if fraud.at(season, night, code).name]
-    by_name = Counter(fraud.at(season, night, code).name for night, code in touched)
+    found = {(night, code): fraud.at(season.rota(night), night, code) for night in range(30) for code in season.codes}
+    touched = [at for at, each in found.items() if each.name]
+    by_name = Counter(found[at].name for at in touched)
     assert by_name["signature"] >= 5
     assert by_name["past-posting"] >= 10
     assert all(night >= FRAUDS_BEGIN for night, _code in touched)

@@ -100,5 +100,5 @@ def test_who_exchanges_much_is_identified_before_anything_is_due() -> None:
 def test_a_fraud_touches_nothing_before_it_begins(name: str) -> None:
     season = Season(tables=3, fraud=FRAUDS[name](begins=3))
     codes = list(season.codes)
-    assert not any(season.fraud.touches(season, night, code) for night in range(3) for code in codes)
+    assert not any(season.fraud.touches(season.rota(night), night, code) for night in range(3) for code in codes)
     assert season.fraud.counted(2, season.fraud.code, 9_000) == 9_000

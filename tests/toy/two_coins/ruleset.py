@@ -10,8 +10,10 @@ from msgspec import UNSET, UnsetType
 
 from settlement.calls import reopen
 from settlement.catalogue.rule import Rule, Wording, under
+from settlement.deciding import lose, win
 from settlement.events import Data, Envelope, SessionClosed
 from settlement.events.envelope import EventType, Seq
+from settlement.findings import find
 from settlement.kinds import Kind, accept_any
 from settlement.law import Instrument, LawText
 from settlement.law_coverage.sentence import Article, Clause
@@ -19,7 +21,7 @@ from settlement.money import Odds
 from settlement.night.one_draw import OneDraw
 from settlement.play import closing, nothing_of_play, stakes
 from settlement.ruleset import Ruleset
-from settlement.state import Table, find, lose, win
+from settlement.state import Table
 from settlement.verdicts import end_coup
 
 NAME = "toy-two-coins"
