@@ -22,35 +22,20 @@ OF_GAMES = (
     # articles, rulesets, and what two rulesets of one game share
     "settlement/fr/",
     "settlement/qc/",
-    "settlement/craps.py",
     "settlement/layouts.py",
-    "settlement/events/craps.py",
-    "settlement/events/roulette.py",
-    "settlement/catalogue/american_",
-    "settlement/catalogue/craps_",
     "settlement/catalogue/games.py",
-    "settlement/catalogue/quebec.py",
-    "settlement/catalogue/roulette.py",
     # the texts: what each says, leaves open, and asks of whom
     "settlement/law.py",
     "settlement/quotations.py",
     "settlement/readings.py",
     "settlement/law_coverage/art_",
     "settlement/law_coverage/s_",
-    # mathematics, felt, simulator
-    "settlement/night/craps.py",
-    "settlement/night/roulette.py",
     "settlement/eprocess/",
-    "audit/felt/craps.py",
     "audit/felt/geometry.py",
-    "audit/felt/roulette.py",
-    "audit/simulation/craps_tables.py",
     "audit/simulation/frauds.py",
     "audit/simulation/irregularities.py",
-    "audit/simulation/quebec_craps.py",
-    "audit/simulation/roulette_tables.py",
 )
-"""The modules of games: a file, or how its name begins."""
+"""The modules of games, beside those that a game names: a file, or how its name begins."""
 
 LISTS_THEM = ("settlement/rulesets.py", "settlement/events/__init__.py")
 """Where rulesets, and the event types of the contract, are listed."""
@@ -66,13 +51,17 @@ RESIDUE = frozenset(
 What is left is a word of the contract, which whoever reads an event has to know, whatever its ruleset.
 """
 
-NAMES = re.compile(r"craps|roulette|american|quebec|québec", re.IGNORECASE)
+GAMES = sorted({ruleset.game.rpartition("_")[2] for ruleset in RULESETS.values()})
+"""What the games of the rulesets are called in code: a module that has it in its name is one of a game."""
+
+NAMES = re.compile("|".join([*GAMES, "american", "quebec", "québec"]), re.IGNORECASE)
 
 
 EVENTS_OF_GAMES = frozenset(
     node.name
-    for module in ("craps", "roulette")
-    for node in ast.parse((ROOT / "settlement" / "events" / f"{module}.py").read_text()).body
+    for module in (ROOT / "settlement" / "events").glob("*.py")
+    if NAMES.search(module.stem)
+    for node in ast.parse(module.read_text()).body
     if isinstance(node, ast.ClassDef)
 )
 
@@ -80,7 +69,8 @@ EVENTS_OF_GAMES = frozenset(
 def shared_modules() -> list[Path]:
     modules = [*(ROOT / "settlement").rglob("*.py"), *(ROOT / "audit").rglob("*.py"), *(ROOT / "casino").rglob("*.py")]
     named = {path: path.relative_to(ROOT).as_posix() for path in modules if "migrations" not in path.parts}
-    return [path for path, name in sorted(named.items()) if not name.startswith((*OF_GAMES, *LISTS_THEM))]
+    listed = (*OF_GAMES, *LISTS_THEM)
+    return [path for path, name in sorted(named.items()) if not (name.startswith(listed) or NAMES.search(path.stem))]
 
 
 def words_of_games() -> frozenset[str]:

@@ -50,7 +50,7 @@ def changed(event: dict[str, Any], path: str, value: Any) -> bytes:
 
 
 def test_there_are_the_types_of_the_contract() -> None:
-    assert len(TYPES) == 51
+    assert len([cls for cls in TYPES.values() if cls.ruleset is None]) == 51
     assert all(cls.type == name for name, cls in TYPES.items())
 
 
