@@ -236,3 +236,6 @@ _.empty_label, _.id_for_label, _.format_value
 _.pytest_collection_modifyitems
 # The second encoding: chosen by the status of a wager.
 _.deal_half, _.deal_imprisoned, _.deal_lost, _.deal_released, _.deal_void, _.deal_withdrawn, _.deal_won
+
+# Rulesets and what they name as texts: entry points (settlement/rulesets.py: OURS, and that of the toy).
+_.FR_CRAPS, _.QC_CRAPS, _.FR_ROULETTE, _.FR_AMERICAN_ROULETTE, _.TwoCoins
