@@ -46,8 +46,9 @@ KNOWS_HTTP = ("audit/api/", "audit/desk/", "audit/templatetags/", "casino/", "cl
 HTTP = ("django.http", "django.shortcuts", "rest_framework")
 
 READS_THE_LAW = {"law.py": {"importlib"}}
-LOOKS_UP_BY_NAME = {"ruleset.py": {"pkgutil"}}
-"""A ruleset names what needs the engine, or is of another package: it is looked up when it is first asked for."""
+LOOKS_UP_BY_NAME = {"ruleset.py": {"pkgutil"}, "rulesets.py": {"importlib"}}
+"""A ruleset names what needs the engine, or is of another package: it is looked up when it is first asked for. Rulesets
+themselves are named by entry points."""
 BANNED_CALLS = {"float", "now", "today", "utcnow", "open", "print", "input", "eval", "exec", "time", "random"}
 
 LONGEST_MODULE = 500

@@ -62,8 +62,8 @@ def database(migrated_template: str) -> Iterator[str]:
 
 def test_it_plays_from_the_stake_to_the_page_of_a_finding(site: Path, database: str) -> None:
     variables = {"DATABASE_URL": database, "DJANGO_SETTINGS_MODULE": "tests.settings"}
-    made = python("manage.py", "logkey", "--make", path=site, **variables)
-    assert made.returncode == 0, made.stderr
+    created = python("manage.py", "logkey", "--make", path=site, **variables)
+    assert created.returncode == 0, created.stderr
     done = python("-m", "tests.toy.played", path=site, **variables)
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)
@@ -123,6 +123,8 @@ def test_what_cannot_be_had_is_named(
 ) -> None:
     done = python("-c", "import settlement", path=naming(entry_point, module))
     assert done.returncode == 1
-    said = done.stderr.strip().splitlines()[-1]
-    assert said.startswith(f"settlement.rulesets.RulesetNotLoaded: entry point '{entry_point.split()[0]}' of other (")
-    assert reason in said
+    message = done.stderr.strip().splitlines()[-1]
+    assert message.startswith(
+        f"settlement.rulesets.RulesetNotLoaded: entry point '{entry_point.split()[0]}' of other ("
+    )
+    assert reason in message
