@@ -4,8 +4,9 @@
     >>> settlement.adjudicate(open_lines).as_dict()      # doctest: +SKIP
 
 Pure: standard library and msgspec, no clock, no randomness, no float, no I/O except at import: the law texts are read,
-and the entry points of rulesets. From a finding to its clause, its code and its test is one search: the articles are modules (``fr.art_54_roulette``), the
-rules are rows of ``catalogue``, the texts of law are in ``law`` and ``provisions``. ``docs/library.md`` shows the use.
+and the entry points of rulesets. From a finding to its clause, its code and its test is one search: the articles are
+modules (``fr.art_54_roulette``), the rules are rows of ``catalogue``, the texts of law are in ``law`` and
+``provisions``. ``docs/library.md`` shows the use.
 """
 
 from settlement.adjudication import Adjudication, WagerOutcome
