@@ -414,8 +414,9 @@ REMEDIES_BY_FACT: Mapping[str, tuple[str, Mapping[str, Wording]]] = MappingProxy
             "approved_by",
             {
                 "": Wording(
-                    "Ask the {announced_by}, who announced it, why event {corrects} was voided.",
-                    "Demander au {announced_by}, auteur de l’annonce, pourquoi l’événement {corrects} a été annulé.",
+                    "Find out[ from the {announced_by}, who announced it,] why event {corrects} was voided.",
+                    "Établir[ auprès du {announced_by}, auteur de l’annonce,] pourquoi l’événement {corrects} a été "
+                    "annulé.",
                 )
             },
         ),

@@ -174,7 +174,7 @@ def test_a_result_taken_away_is_named_with_what_makes_it_grave() -> None:
         "approved it. Outcomes that change: unknown player (wager a): a stake still in play in place of a win of "
         "€3,500.00; together €3,500.00 in favour of the house."
     )
-    assert finding.remedy("en") == "Ask the croupier, who announced it, why event 3 was voided."
+    assert finding.remedy("en") == "Find out from the croupier, who announced it, why event 3 was voided."
     assert finding.remedy("fr") == "Demander au croupier, auteur de l’annonce, pourquoi l’événement 3 a été annulé."
 
 
