@@ -176,6 +176,9 @@ def test_a_result_taken_away_is_named_with_what_makes_it_grave() -> None:
     )
     assert finding.remedy("en") == "Find out from the croupier, who announced it, why event 3 was voided."
     assert finding.remedy("fr") == "Demander au croupier, auteur de l’annonce, pourquoi l’événement 3 a été annulé."
+    assert (
+        finding.remedy("fr") == "Établir auprès du croupier, auteur de l’annonce, pourquoi l’événement 3 a été annulé."
+    )
 
 
 def test_at_most_fifty_outcomes_are_given_and_the_sums_are_of_all() -> None:
