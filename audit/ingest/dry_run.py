@@ -24,7 +24,7 @@ MAX_EVENTS = 50_000
 
 
 class TooFarBehind(EventsRefused):
-    """More than ``MAX_EVENTS`` events of the stream wait to be adjudicated."""
+    """Too many events of the stream wait to be adjudicated."""
 
     def __init__(self, count: int) -> None:
         super().__init__(f"At least {count} events of the stream wait to be adjudicated; try it again later.")
@@ -55,14 +55,18 @@ def dry_record(key: ApiKey, stream: str, body: Body, signature: str | None = Non
         head = read.head_of(key.casino_id, stream)
         findings: list[Finding] = []
         if ingested.is_new and head is not None and head.game is not None:
-            findings = _new_findings(head.stream_id)
+            findings = findings_of(head.stream_id, max_events=MAX_EVENTS)
         transaction.set_rollback(True)
     return DryRunResult(ingested, findings)
 
 
-def _new_findings(stream_id: int) -> list[Finding]:
+def findings_of(stream_id: int, *, max_events: int) -> list[Finding]:
+    """Return the findings that adjudicating a stream to its end would open.
+
+    Raise ``TooFarBehind`` if more than ``max_events`` wait, ``RecordUnavailable`` if it cannot be adjudicated now.
+    """
     try:
-        return new_findings(stream_id, max_events=MAX_EVENTS)
+        return new_findings(stream_id, max_events=max_events)
     except TooManyEvents as error:
         raise TooFarBehind(error.count) from error
     except Unsettled as error:

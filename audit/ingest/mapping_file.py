@@ -13,17 +13,24 @@ import json
 import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
+from datetime import datetime
 from string import Formatter
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import msgspec
+from openpyxl.utils.datetime import MAC_EPOCH, WINDOWS_EPOCH
 
 from settlement.events import TYPES
 from settlement.spelling import meant
 
 MAX_MONEY_DIGITS = 4
+
+SERIAL: Mapping[str, datetime] = MappingProxyType(
+    {"serial-1900": WINDOWS_EPOCH, "serial-1904": MAC_EPOCH},
+)
+"""The two ways in which spreadsheets count days, by the name that ``date`` or ``time`` has for them."""
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -43,8 +50,8 @@ class Money(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Value(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Where a field comes from, a column or a constant, and how its text is read. One of the five ways at most.
 
-    ``date`` and ``time`` are formats of ``strptime``; a time has an offset in itself (``%z``) or gets that of ``zone``.
-    ``separator`` cuts a list, each item of which is read so.
+    ``date`` and ``time`` are formats of ``strptime``, or one of ``SERIAL``; a time has an offset in itself (``%z``) or
+    gets that of ``zone``. ``separator`` cuts a list, each item of which is read so.
     """
 
     column: str = ""
@@ -62,13 +69,29 @@ class Source(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The file: what it is called in the events, and how it is written."""
 
     name: str
-    format: Literal["csv", "ndjson"] = "csv"
+    format: Literal["csv", "ndjson", "xlsx"] = "csv"
     delimiter: str = ","
-    encoding: str = "utf-8-sig"
+    encoding: str = "utf-8"
+    sheet: str = ""
+
+
+class Order(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What says in which order the events of a stream happened: the rows themselves, their times, or a number.
+
+    ``column`` has the number. ``counts`` says that the numbers have no gap, in each stream or in the whole file: then a
+    missing row is noticed. "" if they may have gaps.
+    """
+
+    by: Literal["row", "time", "number"] = "row"
+    column: str = ""
+    counts: Literal["", "stream", "file"] = ""
 
 
 class MappingFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The file as it is written. ``fields`` has the data of each type of event; ``stream`` is a text with {columns}."""
+    """The file as it is written. ``fields`` has the data of each type of event; ``stream`` is a text with {columns}.
+
+    ``may_stay_open``: a stream without its last event may be whole.
+    """
 
     source: Source
     stream: str
@@ -76,6 +99,15 @@ class MappingFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     occurred_at: Value
     fields: dict[str, dict[str, Value]]
     actor: Value | None = None
+    order: Order = Order()
+    may_stay_open: bool = False
+
+    def columns(self) -> list[str]:
+        """Return the names of the columns that the mapping reads, each once, in the order of the file."""
+        values = [self.type, self.occurred_at, *([] if self.actor is None else [self.actor])]
+        values += [value for fields in self.fields.values() for value in fields.values()]
+        named = [name for _, name, _, _ in Formatter().parse(self.stream) if name is not None]
+        return list(dict.fromkeys(name for name in [*named, self.order.column, *(v.column for v in values)] if name))
 
 
 def read_mapping(text: str) -> MappingFile:
@@ -103,6 +135,10 @@ def read_mapping(text: str) -> MappingFile:
         raise BadMapping(f"stream: {error}") from None
     if not columns or not all(columns):
         raise BadMapping("stream: names no {column}, and every row would be of one stream")
+    if (mapping.order.by == "number") != bool(mapping.order.column):
+        raise BadMapping("order: a column says the order if, and only if, it is by 'number'")
+    if mapping.order.counts and mapping.order.by != "number":
+        raise BadMapping("order.counts: only numbers count")
     if len(mapping.source.delimiter) != 1:
         raise BadMapping("source.delimiter: is not one character")
     try:
@@ -121,6 +157,8 @@ def _check(where: str, value: Value) -> None:
         raise BadMapping(f"{where}: is read in more than one way")
     if value.money is not None and (not 0 <= value.money.digits <= MAX_MONEY_DIGITS or len(value.money.decimal) != 1):
         raise BadMapping(f"{where}.money: digits are 0 to {MAX_MONEY_DIGITS}, decimal is one character")
+    if value.money is not None and value.money.decimal in value.money.ignore:
+        raise BadMapping(f"{where}.money: decimal is one of the characters to ignore")
     if value.time and "%z" not in value.time:
         try:
             ZoneInfo(value.zone)
@@ -129,7 +167,7 @@ def _check(where: str, value: Value) -> None:
 
 
 _NAMES: Mapping[type[msgspec.Struct], str] = MappingProxyType(
-    {MappingFile: "a mapping", Source: "source", Value: "a field", Money: "money"}
+    {MappingFile: "a mapping", Source: "source", Order: "order", Value: "a field", Money: "money"}
 )
 """How a message calls a part of the file."""
 

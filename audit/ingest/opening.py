@@ -67,20 +67,25 @@ def check_day(key: ApiKey, day: date) -> None:
         raise GamingDayNotAccepted(day, first_day, last_day)
 
 
-def check_months(key: ApiKey, day: date) -> None:
+def check_months(key: ApiKey, day: date, *, planned: int = 0) -> None:
     """Raise ``TooManyMonths`` if a stream of a day needs new partitions and the key has caused enough of them.
+
+    ``planned`` are other months of which streams are to be opened before it.
 
     A sandbox has no months: its streams share one partition.
     """
     limit: int = settings.CABOCHON_MONTHS_A_DAY
     if not key.casino.is_sandbox and not streams.has_month(day):
         since = datetime.now(UTC) - MONTHS_WITHIN
-        if streams.months_opened_by(key.pk, key.casino_id, since=since) >= limit:
+        if streams.months_opened_by(key.pk, key.casino_id, since=since) + planned >= limit:
             raise TooManyMonths(day, limit)
 
 
 def check_count(key: ApiKey, day: date, *, opened: int) -> None:
-    """Raise ``TooManyStreams`` if the key may open no more streams of a day, those ``opened`` just now left out."""
+    """Raise ``TooManyStreams`` if the key may open no more streams of a day.
+
+    Those ``opened`` just now are left out. Below 0, as many more are to be opened before.
+    """
     limit: int = settings.CABOCHON_STREAMS_A_DAY
     if streams.opened_by(key.pk, key.casino_id, day) - opened >= limit:
         raise TooManyStreams(day, limit)

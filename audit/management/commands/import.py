@@ -3,35 +3,47 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db.models import Q
 from django.utils import timezone
 
-from audit.ingest.history import EXPORTED, Outcome, UnreadableFile, import_events, import_rows, rows_of
+from audit.ingest.history import EXPORTED, FoundBy, History, Outcome, Refused
 from audit.ingest.mapping_file import BadMapping, MappingFile, read_mapping
 from audit.ingest.record import RecordUnavailable
+from audit.ingest.source_file import Rows, UnreadableFile, rows_of
+from audit.ingest.spool import SpoolFull, spool
 from audit.management.counted import counted
 from audit.models import ApiKey, KeyScope
+from audit.models.adjudication import Severity
 
 SHOW_EVERY_S = 5.0
+
+SHOWN = 20
+"""Rows and streams that are refused and shown; the file has all of them."""
 
 
 class Command(BaseCommand):
     help = (
         "Import the history of another system. Each row of FILE is an event, as MAPPING says (docs/import.md); the rows"
-        " of a stream are recorded together, or not at all. Without MAPPING each line of FILE is an event that a record"
-        " of Cabochon has exported (docs/upgrade.md). The same file again stores nothing twice."
+        " of a stream are recorded together, or not at all. The whole file is read and judged, and a summary shown,"
+        " before anything is recorded. Without MAPPING each line of FILE is an event that a record of Cabochon has"
+        " exported (docs/upgrade.md). The same file again stores nothing twice."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", type=Path, metavar="FILE", help="CSV or NDJSON")
+        parser.add_argument("file", type=Path, metavar="FILE", help="CSV, NDJSON or XLSX")
         parser.add_argument("--mapping", type=Path, help="the mapping file, TOML; none for exported events")
         parser.add_argument("--key", required=True, metavar="PREFIX", help="the key in whose name it is recorded")
-        parser.add_argument("--dry-run", action="store_true", help="do everything, and store nothing")
+        answer = parser.add_mutually_exclusive_group()
+        answer.add_argument("--dry-run", action="store_true", help="show the summary, and record nothing")
+        answer.add_argument("--yes", action="store_true", help="record without asking; necessary without a terminal")
         parser.add_argument(
             "--refused", type=Path, metavar="PATH", help="what was refused, and why; default: FILE.refused.ndjson"
         )
@@ -39,36 +51,84 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         source: Path = options["file"]
         mapping = None if options["mapping"] is None else self._mapping(options["mapping"])
-        written = EXPORTED if mapping is None else mapping.source
         key = self._key(options["key"])
+        if not (options["dry_run"] or options["yes"] or sys.stdin.isatty()):
+            raise CommandError("Nobody can be asked here whether to record: add --yes, or --dry-run to look first.")
         refused_path: Path = options["refused"] or source.with_name(f"{source.name}.refused.ndjson")
-        totals = _Totals()
         try:
-            with (
-                source.open(encoding=written.encoding, newline="") as file,
-                refused_path.open("w", encoding="utf-8") as refused,
-            ):
-                rows, is_dry = rows_of(file, written), options["dry_run"]
-                for outcome in (
-                    import_events(key, rows, is_dry=is_dry)
-                    if mapping is None
-                    else import_rows(key, mapping, rows, is_dry=is_dry)
-                ):
-                    totals.add(outcome)
-                    for each in outcome.refused:
-                        refused.write(json.dumps(each.as_dict(), ensure_ascii=False) + "\n")
-                    if totals.is_time_to_show():
-                        self.stderr.write(str(totals))
+            with refused_path.open("w", encoding="utf-8") as file, spool() as rows:
+                refused = _RefusedFile(file, refused_path)
+                history = History(key, mapping, rows)
+                self._read(source, history, refused)
+                planned = self._follow("judged", history.judge(), refused, "Nothing is recorded.")
+                planned.unknown_rows = refused.unknown_rows
+                self._show(source, rows.count(), planned, refused)
+                if not options["dry_run"]:
+                    self._record(history, planned, refused, is_sure=options["yes"])
         except OSError as error:
             raise CommandError(f"{error.filename}: {error.strerror}") from None
         except UnreadableFile as error:
-            raise CommandError(f"{source}, {error}. Before it: {totals}. Nothing is stored twice.") from None
-        except RecordUnavailable as error:
-            raise CommandError(f"{error} Before it: {totals}. Run it again; nothing is stored twice.") from None
-        self.stdout.write(f"{'would be imported: ' if options['dry_run'] else ''}{totals}")
-        if totals.refused:
+            raise CommandError(f"{source}, {error}. Nothing is recorded.") from None
+        except SpoolFull as error:
+            raise CommandError(f"{error}. Name a folder with more room in TMPDIR, and run it again.") from None
+        finally:
+            if refused_path.is_file() and not refused_path.stat().st_size:
+                refused_path.unlink()
+        if refused.count:
             raise CommandError(f"What was refused, and why, is in {refused_path}.")
-        refused_path.unlink()
+
+    def _read(self, source: Path, history: History, refused: _RefusedFile) -> None:
+        written = EXPORTED if history.mapping is None else history.mapping.source
+        columns = [] if history.mapping is None else history.mapping.columns()
+        with rows_of(source, written, columns) as rows:
+            for each in history.read(self._counted(rows)):
+                refused.write(each)
+        if not history.spool.count():
+            raise CommandError(f"{source} has no rows to import.")
+
+    def _counted(self, rows: Rows) -> Rows:
+        """Yield rows, and show how many there were."""
+        clock = _Clock()
+        for count, row in enumerate(rows, 1):
+            yield row
+            if clock.is_time_to_show():
+                self.stderr.write(f"read: {counted(count, 'row')}")
+
+    def _follow(self, done: str, outcomes: Iterable[Outcome], refused: _RefusedFile, if_not: str) -> _Totals:
+        """Add up what becomes of the streams, and show it."""
+        totals, clock = _Totals(), _Clock()
+        try:
+            for outcome in outcomes:
+                totals.add(outcome)
+                for each in outcome.refused:
+                    refused.write(each)
+                if clock.is_time_to_show():
+                    self.stderr.write(f"{done}: {totals}")
+        except RecordUnavailable as error:
+            raise CommandError(f"{error} {done.capitalize()} before it: {totals}. {if_not}") from None
+        return totals
+
+    def _record(self, history: History, planned: _Totals, refused: _RefusedFile, *, is_sure: bool) -> None:
+        if not planned.streams or not (is_sure or _is_confirmed(planned)):
+            self.stdout.write("Nothing is recorded.")
+            return
+        again = "Run it again; nothing is stored twice."
+        recorded = self._follow("recorded", history.record(), refused, again)
+        recorded.refused += planned.refused
+        recorded.unknown_rows = planned.unknown_rows
+        self.stdout.write(f"recorded: {recorded}")
+
+    def _show(self, source: Path, rows: int, planned: _Totals, refused: _RefusedFile) -> None:
+        """Print the summary: what would be recorded, what it would raise, and what is refused."""
+        self.stdout.write(f"{source.name}: {counted(rows, 'row')}")
+        self.stdout.write(f"would be imported: {planned}")
+        self.stdout.write(f"findings that it would raise: {planned.findings.total():,}")
+        for severity, rule in sorted(planned.findings, key=lambda found: (Severity.values.index(found[0]), found[1])):
+            self.stdout.write(f"  {severity:12} {rule} ({planned.findings[severity, rule]:,})")
+        for each in refused.first:
+            self.stdout.write(f"refused: {_line(each)}")
+        if refused.count > len(refused.first):
+            self.stdout.write(f"refused: {refused.count - len(refused.first):,} more, in {refused.path}")
 
     @staticmethod
     def _mapping(path: Path) -> MappingFile:
@@ -96,18 +156,28 @@ class Command(BaseCommand):
         return key
 
 
-class _Totals:
-    """What became of the streams so far."""
+def _is_confirmed(planned: _Totals) -> bool:
+    """Ask whether to record."""
+    what = f"{counted(planned.streams, 'stream')}, {counted(planned.new + planned.known, 'event')}"
+    try:
+        return input(f"Record {what}? They stay for good. [y/N] ").strip().lower() in {"y", "yes"}
+    except EOFError:  # Ctrl-D
+        return False
+
+
+def _line(refused: Refused) -> str:
+    """Return what was refused, in a line."""
+    row = f"row {refused.row}" if refused.row else ""
+    column = f"column {refused.column}" if refused.column else ""
+    stream = f"stream {refused.stream}" if refused.stream else ""
+    return f"{', '.join(part for part in (stream, row, column) if part)}: {refused.reason}"
+
+
+class _Clock:
+    """When to show how far an import is."""
 
     def __init__(self) -> None:
-        self.streams = self.new = self.known = self.refused = 0
         self._shown_at = time.monotonic()
-
-    def add(self, outcome: Outcome) -> None:
-        self.streams += not outcome.refused
-        self.new += outcome.new
-        self.known += outcome.known
-        self.refused += bool(outcome.refused)
 
     def is_time_to_show(self) -> bool:
         if time.monotonic() - self._shown_at < SHOW_EVERY_S:
@@ -115,7 +185,40 @@ class _Totals:
         self._shown_at = time.monotonic()
         return True
 
+
+class _RefusedFile:
+    """Where everything that is refused is written; the first of it is shown, too."""
+
+    def __init__(self, file: TextIO, path: Path) -> None:
+        self.path = path
+        self.first: list[Refused] = []
+        self.count = self.unknown_rows = 0
+        self._file = file
+
+    def write(self, refused: Refused) -> None:
+        self._file.write(json.dumps(refused.as_dict(), ensure_ascii=False, default=str) + "\n")
+        self.count += 1
+        self.unknown_rows += not refused.stream
+        if len(self.first) < SHOWN:
+            self.first.append(refused)
+
+
+class _Totals:
+    """What became of the streams so far."""
+
+    def __init__(self) -> None:
+        self.streams = self.new = self.known = self.refused = self.unknown_rows = 0
+        self.findings: Counter[FoundBy] = Counter()
+
+    def add(self, outcome: Outcome) -> None:
+        self.streams += not outcome.refused
+        self.new += outcome.new
+        self.known += outcome.known
+        self.refused += bool(outcome.refused)
+        self.findings += outcome.findings
+
     def __str__(self) -> str:
         known = f", {self.known:,} of them there already" if self.known else ""
         refused = f"; {counted(self.refused, 'stream')} refused" if self.refused else ""
-        return f"{counted(self.streams, 'stream')}, {counted(self.new + self.known, 'event')}{known}{refused}"
+        unknown = f"; {counted(self.unknown_rows, 'row')} of unknown stream" if self.unknown_rows else ""
+        return f"{counted(self.streams, 'stream')}, {counted(self.new + self.known, 'event')}{known}{refused}{unknown}"

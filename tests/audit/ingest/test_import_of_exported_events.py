@@ -24,7 +24,8 @@ def owner() -> Tenant:
 
 
 def run(folder: Path, tenant: Tenant, lines: list[Any], **options: Any) -> tuple[str, list[Any]]:
-    """Import lines, text or events; return what the command printed last, and what it refused."""
+    """Import lines, text or events; return what the command printed, and what it refused."""
+    options = options if options.get("dry_run") else {"yes": True, **options}
     source = folder / "events.ndjson"
     source.write_text("".join(f"{line if isinstance(line, str) else json.dumps(line)}\n" for line in lines))
     out = StringIO()
@@ -63,18 +64,27 @@ def test_events_are_recorded_as_they_were_and_the_same_file_again_stores_nothing
     tmp_path: Path, owner: Tenant
 ) -> None:
     first, second = closed(owner, "a.1"), dice_changed_in_mid_series(owner, "b.1")
-    assert run(tmp_path, owner, [*first, *second]) == (f"2 streams, {len(first) + len(second)} events\n", [])
+    printed, refused = run(tmp_path, owner, [*first, *second])
+    assert printed.splitlines()[-1] == f"recorded: 2 streams, {len(first) + len(second)} events"
+    assert refused == []
     assert stored(owner, "a.1") == [canonical(in_bytes(json.dumps(event))) for event in first]
     assert stored(owner, "b.1") == [canonical(in_bytes(json.dumps(event))) for event in second]
     printed, refused = run(tmp_path, owner, [*first, *second])
     known = len(first) + len(second)
-    assert (printed, refused) == (f"2 streams, {known} events, {known} of them there already\n", [])
+    assert printed.splitlines()[-1] == f"recorded: 2 streams, {known} events, {known} of them there already"
+    assert refused == []
 
 
 def test_a_dry_run_stores_nothing(tmp_path: Path, owner: Tenant) -> None:
     events = closed(owner, "a.1")
     printed, _ = run(tmp_path, owner, events, dry_run=True)
-    assert printed == f"would be imported: 1 stream, {len(events)} events\n"
+    assert printed.splitlines()[1:] == [
+        f"would be imported: 1 stream, {len(events)} events",
+        "findings that it would raise: 3",
+        "  critical     entry-corrected (1)",
+        "  critical     events-lost (1)",
+        "  critical     wager-left-open (1)",
+    ]
     assert stored(owner, "a.1") == []
 
 
@@ -87,15 +97,16 @@ def test_a_dry_run_stores_nothing(tmp_path: Path, owner: Tenant) -> None:
         ('{"stream": 7}', "is not the name of a stream"),
     ],
 )
+@pytest.mark.parametrize("at", [2, 5], ids=["within", "after the last"])
 def test_a_line_that_is_no_event_keeps_its_whole_stream_out_and_no_other(
-    tmp_path: Path, owner: Tenant, broken: str, reason: str
+    tmp_path: Path, owner: Tenant, broken: str, reason: str, at: int
 ) -> None:
     first, second = closed(owner, "a.1"), dice_changed_in_mid_series(owner, "b.1")
-    printed, refused = run(tmp_path, owner, [*first[:2], broken, *first[2:], *second])
-    assert printed.startswith(f"1 stream, {len(second)} events; 1 stream refused\n")
+    printed, refused = run(tmp_path, owner, [*first[:at], broken, *first[at:], *second])
+    assert f"recorded: 1 stream, {len(second)} events; 1 stream refused; 1 row of unknown stream\n" in printed
     assert [(row["stream"], row["row"], row["reason"]) for row in refused] == [
-        ("a.1", 3, reason),
-        ("a.1", 0, "1 of its rows are refused, so that none of its events is recorded"),
+        ("", at + 1, reason),
+        ("a.1", 0, f"row {at + 1}, whose stream is unknown, may be one of its events"),
     ]
     assert stored(owner, "a.1") == []
     assert len(stored(owner, "b.1")) == len(second)
