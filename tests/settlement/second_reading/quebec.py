@@ -81,7 +81,7 @@ class Table:
                 self.switched = []
 
     def place(self, data: dict[str, Any], *, is_late: bool) -> None:
-        wager = Wager(data["bet"], data["stake"], number=data["number"], is_working=data.get("working", False))
+        wager = Wager(data["bet"], data["stake"], number=data.get("number", 0), is_working=data.get("working", False))
         # "The wager is only accepted after the player has paid a commission"
         is_accepted = wager.bet == "right_bet" or "commission" in data
         if is_late or not is_accepted or wager.number not in POINTS:
