@@ -25,7 +25,7 @@ from audit.event_store import read
 from audit.ingest import quarantine
 from audit.jobs import runner
 from audit.ledger import feeding
-from audit.models import CHANGES_KEPT, Casino, Change, LoggedStream, NightReport, NightRun
+from audit.models import Casino, LoggedStream, NightReport, NightRun
 from audit.notifications import alert_mail, alert_messages, alerts, broker_feed, case_mail, mail, webhook_delivery
 from audit.reconciliation import runs, schedule, sessions
 from audit.reconciliation.gaming_days import last_ended
@@ -135,12 +135,6 @@ def purge_quarantine(**kwargs: Any) -> int:
     purged = quarantine.purge(before=timezone.now() - timedelta(days=settings.CABOCHON_QUARANTINE_DAYS))
     log.info("quarantine purged", requests=purged)
     return purged
-
-
-@shared_task(ignore_result=True)
-def forget_changes(**kwargs: Any) -> int:
-    """Delete the notes of changes that no process of the desk asks about any more. Return how many."""
-    return int(Change.objects.filter(at__lt=timezone.now() - CHANGES_KEPT).delete()[0])
 
 
 # Background jobs

@@ -217,6 +217,16 @@ def propose(finding: Any) -> Any:
     )
 
 
+def change() -> None:
+    """Take a case as the officer of ``propose``, or let go of it if they have it."""
+    from audit.casework import actions
+    from audit.models import Case, Officer
+    from audit.models.cases import State
+
+    case = Case.objects.filter(state__in=(State.NEW, State.INVESTIGATING)).earliest("pk")
+    actions.perform(case.pk, Officer.objects.get(username="proposer"), "take" if case.state == State.NEW else "release")
+
+
 def nth(rows: Any, index: int) -> Any:
     """Return the row at ``index``, or the last one if there are fewer."""
     return rows[min(index, rows.count() - 1)]

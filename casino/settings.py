@@ -324,7 +324,6 @@ CELERY_BEAT_SCHEDULE = {
         "options": {"queue": "replay", "expires": 30},
     },
     "purge": {"task": "audit.tasks.purge_quarantine", "schedule": 6 * 3600, "options": {"queue": "replay"}},
-    "changes": {"task": "audit.tasks.forget_changes", "schedule": 3600, "options": {"queue": "replay"}},
     # Each casino has a periodic task in the database, at its own cutoff; this one catches up on missed nights.
     "nights": {
         "task": "audit.tasks.night_sweep",

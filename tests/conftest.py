@@ -46,7 +46,6 @@ from django.db import connection, connections, transaction
 from django.test import TransactionTestCase
 from pytest_django import DjangoDbBlocker
 
-from audit.models import NOTED
 from audit.transparency import signing_keys
 from casino.celery import app
 from casino.embedded.postgres import DATABASE, EmbeddedPostgres
@@ -183,7 +182,7 @@ def _tables_are_emptied_by_a_superuser(request: pytest.FixtureRequest) -> Iterat
                 superuser.execute(f"truncate {', '.join(migrated())} cascade")
             superuser.execute("set session_replication_role = replica")  # rows in any order, and no trigger's own rows
             if not citus.COORDINATOR:
-                superuser.execute(_EMPTY.format(tables=", ".join(migrated()), noted=", ".join(NOTED)))
+                superuser.execute(_EMPTY.format(tables=", ".join(migrated())))
             for table, rows in migrated().items():
                 if rows:
                     with superuser.cursor() as cursor, cursor.copy(f"copy {table} from stdin") as copy:
@@ -220,10 +219,9 @@ begin
       execute format('delete from %s', relation.name);
     end if;
   end loop;
-  insert into audit_change select pg_current_xact_id()::text::bigint, unnest('{{{noted}}}'::text[]);
 end $$
 """
-"""Empty the tables that have a row, whatever refuses that, and note it for processes that keep answers."""
+"""Empty the tables that have a row, whatever refuses that."""
 
 
 def _copied(connection: psycopg.Connection[Any], statement: str) -> bytes:

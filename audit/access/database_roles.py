@@ -124,7 +124,6 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "audit_job": {**_READ, WEB: "insert, update (stopped_by_id)", WORKER: "update"},
     # The feed is written by triggers. A web server writes the secrets of webhooks, and cannot read them.
     "audit_findingchange": _READ,
-    "audit_change": {**_READ, WORKER: "delete"},  # noted by triggers, and forgotten
     "audit_publishedfeed": {**_READ, WORKER: "insert, update"},
     "audit_webhook": {
         **_READ,

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from typing import Any
 
-from django.db import DEFAULT_DB_ALIAS, connection
+from django.db import DEFAULT_DB_ALIAS
 from django.db.models import (
     BooleanField,
     Case,
@@ -39,7 +39,6 @@ from audit.casework.debts import owed_sql
 from audit.models import Case as CaseRow
 from audit.models import Finding
 from audit.models.adjudication import Severity
-from audit.models.cases import State
 from audit.presentation import money_in_prose
 from settlement.catalogue.sentences import EXPONENTS, minor_units
 
@@ -107,20 +106,6 @@ def with_due_group(findings: QuerySet[Finding], now: datetime | None = None) -> 
     groups = [When(case__deadline__lt=now + ends, then=Value(group)) for group, ends in enumerate(DUE)]
     return findings.annotate(due_group=Case(*groups, default=Value(len(DUE)), output_field=IntegerField()))
 
-
-def next_due(now: datetime) -> datetime | None:
-    """Return when the next open case comes into another group of ``DUE``; None if none will."""
-    with connection.cursor() as cursor:
-        cursor.execute(_NEXT_DUE, {"ends": list(DUE), "now": now, "closed": State.CLOSED.value})
-        ((found,),) = cursor.fetchall()
-    moment: datetime | None = found
-    return moment
-
-
-_NEXT_DUE = """
-select min(deadline - ends) from audit_case, unnest(%(ends)s::interval[]) ends
-where state <> %(closed)s and deadline - ends >= %(now)s
-"""
 
 URGENCY = (F("due_group").asc(), F("priority").desc(nulls_last=True), "case__deadline", "-pk")
 """The order of the queue, of findings with ``due_group`` and ``priority``."""

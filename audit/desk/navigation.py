@@ -244,7 +244,7 @@ def _month(request: HttpRequest, current: str) -> Iterator[Link]:
         reports = in_record(NightReport.objects.all(), request).order_by("-gaming_day", "casino__code", "-version")
         return reports.values_list("casino_id", "gaming_day", "currency")[:1]
 
-    for casino_id, day, currency in prepared("newest night", key_of(request), newest, kept_for=request):
+    for casino_id, day, currency in prepared("newest night", key_of(request), newest):
         address = reverse("admin:audit_nightreport_month", args=(casino_id, day.year, day.month, currency))
         is_current = current == "audit_nightreport_month"
         yield Link(_("The month"), "", address, is_current, 0, False, False)
@@ -254,7 +254,7 @@ def _counts(request: HttpRequest) -> Mapping[str, int]:
     """Return how much waits in the sections that say it: one query."""
     if not scope_of(request, *SEE, *DECIDE):
         return {"late": 0}
-    found = counted("waits", WAITS, request, lambda now: _waits(request, now), is_kept=True)
+    found = counted("waits", WAITS, request, lambda now: _waits(request, now))
     return {**found, "to_approve": sum(found[kind] for kind in ("closings", "corrections", "entries", "accounts"))}
 
 

@@ -8,7 +8,6 @@ from audit.models.archive import ArchivedMonth, ArchiveState
 from audit.models.case_messages import CaseContacts, Escalation, EscalationNotice, VideoRequest
 from audit.models.cases import Case, CaseAction, Deadline, SavedView
 from audit.models.casinos import Casino, GamingTable
-from audit.models.changes import CHANGES_KEPT, NOTED, Change
 from audit.models.complaints import Complaint, ComplaintAnswer
 from audit.models.corrections import (
     CORRECTION_RULES,
@@ -54,11 +53,9 @@ from audit.models.webhooks import DeadLetter, Webhook, WebhookSecret
 from audit.models.witnesses import Cosignature, WitnessState
 
 __all__ = [
-    "CHANGES_KEPT",
     "CORRECTION_RULES",
     "DEFAULT_SCOPES",
     "FIRST_SANDBOX_ID",
-    "NOTED",
     "AccessLink",
     "AccountRequest",
     "Adjudication",
@@ -77,7 +74,6 @@ __all__ = [
     "CaseContacts",
     "Casino",
     "CasinoTurn",
-    "Change",
     "ChangeKind",
     "Complaint",
     "ComplaintAnswer",

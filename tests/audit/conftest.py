@@ -15,7 +15,6 @@ from django.utils import translation
 from audit.adjudication.replay import advance
 from audit.api import key_lookup
 from audit.api.rate_limit import RateCounter
-from audit.desk import unchanged
 from audit.models import LoggedStream
 from audit.transparency import signing_keys
 from tests.audit.sessions import unique_name
@@ -26,12 +25,6 @@ from tests.audit.tables import Tenant
 def own_keys() -> None:
     """Forget the log's keys: a test before this one may have created some and rolled them back."""
     signing_keys._keyring.forget()
-
-
-@pytest.fixture(autouse=True)
-def own_answers() -> None:
-    """Forget what the desk kept: the test before this one may have had another database."""
-    unchanged.forget()
 
 
 @pytest.fixture(autouse=True)

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from django.contrib import admin, messages
+from django.db import connection
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -32,7 +33,6 @@ from audit.desk.findings.page import finding_context
 from audit.desk.findings.queues import OPEN
 from audit.desk.findings.shown_findings import in_full
 from audit.desk.names import sees_names
-from audit.desk.prepared import planned
 from audit.desk.scoped_admin import demands, officer_of, scope_of
 from audit.desk.sign_in.proof import ask_for_proof
 from audit.event_store import read
@@ -193,8 +193,10 @@ def _then(finding: Finding) -> Iterator[Change]:
 
     Money is what is owed now, wherever in an incident its claim stands, in the currency of the finding: one query.
     """
-    of_night = {"casino": finding.casino_id, "day": finding.gaming_day, "currency": finding.currency}
-    (figures,) = planned(_OF_NIGHT, {**of_night, "case": finding.case_id})
+    of_night: dict[str, Any] = {"casino": finding.casino_id, "day": finding.gaming_day, "currency": finding.currency}
+    with connection.cursor() as cursor:
+        cursor.execute(_OF_NIGHT, {**of_night, "case": finding.case_id})
+        (figures,) = cursor.fetchall()
     labels = {
         "critical": gettext("Critical findings of the night, still open"),
         "owed": gettext("Owed to players, still open"),

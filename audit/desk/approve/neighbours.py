@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 
 from audit.desk.approve import waiting
-from audit.desk.prepared import key_of, prepared
 from audit.desk.scoped_admin import narrowed
 from audit.models import Finding
 
@@ -44,17 +44,11 @@ def neighbours_of(request: HttpRequest, address: str) -> Neighbours:
     A page that is not in it, as one that was just decided, is followed by the first.
     """
 
-    def first(name: str, order: Sequence[str], proposals: Callable[[HttpRequest], QuerySet[Finding]]) -> list[int]:
-        found = prepared(
-            f"{name} in order",
-            key_of(request),
-            lambda _now: narrowed(proposals(request), request).order_by(*order).values_list("pk")[:MOST],
-            kept_for=request,
-        )
-        return [pk for (pk,) in found]
+    def first(proposals: QuerySet[Finding], order: Sequence[str]) -> QuerySet[Any]:
+        return narrowed(proposals, request).order_by(*order).values_list("pk", flat=True)[:MOST]
 
-    closings = first("closings", waiting.CLOSINGS_FIRST, waiting.closings)
-    corrections = first("corrections", waiting.CORRECTIONS_FIRST, waiting.corrections)
+    closings = first(waiting.closings(request), waiting.CLOSINGS_FIRST)
+    corrections = first(waiting.corrections(request), waiting.CORRECTIONS_FIRST)
     listed = [*map(closing_address, closings), *map(correction_address, corrections)]
     if address not in listed:
         return Neighbours(0, len(listed), "", listed[0] if listed else "")

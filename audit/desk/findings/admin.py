@@ -15,7 +15,7 @@ from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
-from django.utils.functional import Promise, cached_property
+from django.utils.functional import Promise
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
@@ -40,7 +40,7 @@ from audit.desk.findings.filters import (
     StandingFilter,
     TableOrGameFilter,
 )
-from audit.desk.findings.folding import Summed, folded, is_folded, is_queue, kept_of_list, summed
+from audit.desk.findings.folding import Summed, folded, is_folded, is_queue, summed
 from audit.desk.findings.grouping import GroupedBy, choices_of, grouping_of
 from audit.desk.findings.neighbours import neighbours_of
 from audit.desk.findings.page import finding_context
@@ -124,26 +124,13 @@ class FindingList(OfChosenCasino):
         return super().get_ordering_field_columns() if ORDER_VAR in self.params else {}
 
     def _folded(self, request: HttpRequest, start: int, length: int) -> Summed:
-        return folded(request, self.queryset, grouping_of(request), start=start, length=length)
+        return folded(self.queryset, grouping_of(request), start=start, length=length)
 
 
-class Pages(Paginator):  # type: ignore[type-arg]  # Django has no such class at run time
-    """The pages of a list of findings, which are counted again only when something has changed."""
+class PagesByCase(Paginator):  # type: ignore[type-arg]  # Django has no such class at run time
+    """The pages of a list of findings with cases: counted without the cases, by which each page is read."""
 
     object_list: QuerySet[Any]
-    request: HttpRequest | None = None
-    """Whose list it is; None for one that is counted each time."""
-
-    @cached_property
-    def count(self) -> int:
-        if self.request is None:
-            return int(self.object_list.count())
-        tables = ("audit_finding", "audit_case", "audit_casino", "audit_gamingtable")
-        return kept_of_list(self.request, "number of findings", lambda: (int(self.object_list.count()), tables))
-
-
-class PagesByCase(Pages):
-    """The pages of a list of findings with cases: counted without the cases, by which each page is read."""
 
     def page(self, number: int | str) -> Page[Any]:
         read: Paginator[Any] = Paginator(self.object_list.filter(HAS_WEIGHT), self.per_page)
@@ -196,9 +183,7 @@ class FindingAdmin(CaseworkAdmin):
     def get_paginator(
         self, request: HttpRequest, queryset: QuerySet[Finding], per_page: int, *args: Any
     ) -> Paginator[Any]:
-        pages = (PagesByCase if StandingFilter.leaves_cases(request) else Pages)(queryset, per_page)
-        pages.request = request
-        return pages
+        return (PagesByCase if StandingFilter.leaves_cases(request) else Paginator)(queryset, per_page)
 
     def get_ordering(self, request: HttpRequest) -> Any:
         """Return the order of amounts or of the queue where the list is one; else one that is read from an index."""

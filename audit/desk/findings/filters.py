@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date, datetime
+from datetime import date
 from typing import Any
 
 from django.contrib import admin
@@ -16,7 +16,6 @@ from audit.access.capabilities import Capability
 from audit.casework.priority import units_of_currency
 from audit.desk.findings.person_filters import owing_in, with_size
 from audit.desk.findings.queues import queues
-from audit.desk.prepared import key_of, prepared
 from audit.desk.scoped_admin import chosen_casino, in_record, is_of_sandbox, officer_of, scope_of
 from audit.event_store import binary_copy
 from audit.models import Finding, FindingStatus, GamingTable
@@ -124,10 +123,8 @@ class TableFilter(admin.SimpleListFilter):
     parameter_name = "table"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        def tables(_now: datetime) -> QuerySet[Any]:
-            return in_record(GamingTable.objects.all(), request).values_list("pk", "casino__code", "code")
-
-        return [(str(pk), f"{casino} · {code}") for pk, casino, code in prepared("tables", key_of(request), tables)]
+        tables = in_record(GamingTable.objects.all(), request).values_list("pk", "casino__code", "code")
+        return [(str(pk), f"{casino} · {code}") for pk, casino, code in tables]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         value = self.value()

@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any
 
 from django.core.exceptions import EmptyResultSet
+from django.db import connection
 from django.db.models import Count, F, QuerySet, Sum, Value
 from django.http import HttpRequest
 
@@ -30,11 +31,7 @@ from audit.desk.findings.grouping import Grouping, Key, grouping_of
 from audit.desk.findings.person_filters import OWED
 from audit.desk.findings.queues import OPEN_QUEUES
 from audit.desk.findings.shown_findings import lines
-from audit.desk.prepared import key_of, planned, written
-from audit.desk.unchanged import tables_of, while_unchanged
 from audit.models import Finding, FindingStatus
-
-Answer = TypeVar("Answer")
 
 _Found = dict[str, Any] | None
 
@@ -127,20 +124,6 @@ def is_queue(request: HttpRequest) -> bool:
     return request.GET.get("queue") in OPEN_QUEUES and not request.GET.get("o")
 
 
-def kept_of_list(
-    request: HttpRequest, name: str, ask: Callable[[], tuple[Answer, Collection[str]]], *, of_page: Hashable = None
-) -> Answer:
-    """Return what ``ask`` finds about the list of a request, kept until something changes: ``audit.desk.unchanged``.
-
-    It is the same for all pages of the list, or ``of_page``. Of a list that is narrowed by words that may be names
-    nothing is kept: whose they are, may change.
-    """
-    if any(request.GET.get(each) for each in ("q", "player", "croupier")):
-        return ask()[0]
-    narrowed_by = sorted((each, tuple(values)) for each, values in request.GET.lists() if each != "p")
-    return while_unchanged(request, (name, key_of(request), tuple(narrowed_by), of_page), ask)
-
-
 def is_folded(request: HttpRequest) -> bool:
     """Return whether patterns fold in the list of a request."""
     return is_queue(request) and request.GET.get("owed") not in OWED and grouping_of(request).folds
@@ -160,14 +143,13 @@ def summed(everything: QuerySet[Any], grouping: Grouping) -> Summed:
     return of_all
 
 
-def folded(request: HttpRequest, everything: QuerySet[Any], grouping: Grouping, *, start: int, length: int) -> Summed:
+def folded(everything: QuerySet[Any], grouping: Grouping, *, start: int, length: int) -> Summed:
     """Return what a queue is about in which patterns fold, with ``length`` of its lines from ``start`` on: two queries.
 
-    ``everything`` has what ``by_urgency`` annotates, and is the list of ``request``. What is found is kept until
-    something changes, but not where a name was looked up.
+    ``everything`` has what ``by_urgency`` annotates.
     """
     of_all = Summed()
-    found = kept_of_list(request, "folded", lambda: _fold(everything, grouping, start, length), of_page=(start, length))
+    found = _fold(everything, grouping, start, length)
     if found is None:
         return of_all
     for group, count, currency, to_players, to_bank in found["groups"] or ():
@@ -186,13 +168,13 @@ def folded(request: HttpRequest, everything: QuerySet[Any], grouping: Grouping, 
     return of_all
 
 
-def _fold(everything: QuerySet[Any], grouping: Grouping, start: int, length: int) -> tuple[_Found, Collection[str]]:
-    """Return what PostgreSQL finds, and in which tables; None where Django sees that there is none."""
+def _fold(everything: QuerySet[Any], grouping: Grouping, start: int, length: int) -> _Found:
+    """Return what PostgreSQL finds; None where Django sees that there is none."""
     in_group = F(grouping.fields[0]) if grouping.fields else Value(0)
     known = ("pk", "case_id", "casino_id", "rule", "croupier", "player", "currency")
     found_out = ("in_group", "deadline", "case_rule", "case_weight")
     compared = ("priority_money", "priority_repeated")
-    priority, _none = written(*priority_over("open"))
+    priority, of_priority = priority_over("open")
     incidents = everything.order_by().annotate(
         in_group=in_group,
         deadline=F("case__deadline"),
@@ -200,9 +182,11 @@ def _fold(everything: QuerySet[Any], grouping: Grouping, start: int, length: int
         case_weight=F("case__weight"),
     )
     try:
-        sql, parameters = written(*incidents.values(*known, *found_out, *compared).query.sql_with_params())
+        sql, parameters = incidents.values(*known, *found_out, *compared).query.sql_with_params()
     except EmptyResultSet:
-        return None, ()
+        return None
     statement = _FOLDED.format(incidents=sql, priority=priority)
-    ((found,),) = planned(statement, [*parameters, length, start])
-    return json.loads(found), tables_of(statement)
+    with connection.cursor() as cursor:
+        cursor.execute(statement, [*parameters, *of_priority, length, start])
+        ((found,),) = cursor.fetchall()
+    return dict(json.loads(found))

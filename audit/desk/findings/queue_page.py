@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 
+from django.db import connection
 from django.db.models import Count, OuterRef, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest
@@ -31,7 +32,6 @@ from audit.desk.findings.folding import Folded as FoldedPattern
 from audit.desk.findings.grouping import Key, grouping_of
 from audit.desk.findings.person_filters import OWED, findings_address
 from audit.desk.findings.queues import QUEUES
-from audit.desk.prepared import planned
 from audit.models import Finding, FindingStatus
 from audit.models.cases import State
 from audit.presentation import (
@@ -404,7 +404,10 @@ def _consequences(rows: Sequence[Finding]) -> Mapping[int, Consequences]:
     cases, shown = [each.case_id for each in rows], [each.pk for each in rows]
     counts: dict[int, int] = {}
     followed: dict[int, list[Consequence]] = defaultdict(list)
-    for case, of_case, pk, rule, claimed, currency in planned(_CONSEQUENCES, [cases, shown, CONSEQUENCES_SHOWN]):
+    with connection.cursor() as cursor:
+        cursor.execute(_CONSEQUENCES, [cases, shown, CONSEQUENCES_SHOWN])
+        found = cursor.fetchall()
+    for case, of_case, pk, rule, claimed, currency in found:
         counts[case] = of_case
         amount = "" if claimed is None else money(claimed, currency)
         followed[case].append(Consequence(pk, finding_title(rule), amount))

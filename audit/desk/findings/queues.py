@@ -64,7 +64,7 @@ def queues(officer: Officer, now: datetime | None = None) -> dict[str, tuple[Pro
 def tabs(request: HttpRequest) -> list[Tab]:
     """Return the queues with the number of standing findings in each, at the officer's own casinos: one query."""
     known = queues(officer_of(request))
-    rows = prepared("queues", key_of(request), lambda now: _numbers(request, now), kept_for=request)
+    rows = prepared("queues", key_of(request), lambda now: _numbers(request, now))
     numbers = rows[0] if rows else (0,) * len(known)
     counts = dict(zip(known, numbers, strict=True))
     current = request.GET.get("queue")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 
-from audit.desk.prepared import prepared_rows
 from audit.models import Alert, Casino
 from audit.presentation import date_time
 
@@ -32,14 +32,10 @@ class AlertLine:
 
 def lines(casino_ids: Collection[int] | None) -> list[AlertLine]:
     """Return the alerts that last, the newest first, and those that ended lately: one query."""
-
-    def newest(now: datetime) -> QuerySet[Alert]:
-        shown = _of(casino_ids).filter(Q(ended_at=None) | Q(ended_at__gt=now - SHOWN_FOR))
-        # NULL is first.
-        return shown.select_related("casino", "table").order_by("-ended_at", "-opened_at", "-pk")[:MAX_ALERTS]
-
-    key = None if casino_ids is None else frozenset(casino_ids)
-    return [_line(each) for each in prepared_rows("newest alerts", key, newest)]
+    shown = _of(casino_ids).filter(Q(ended_at=None) | Q(ended_at__gt=timezone.now() - SHOWN_FOR))
+    # NULL is first.
+    newest = shown.select_related("casino", "table").order_by("-ended_at", "-opened_at", "-pk")[:MAX_ALERTS]
+    return [_line(each) for each in newest]
 
 
 def _of(casino_ids: Collection[int] | None) -> QuerySet[Alert]:

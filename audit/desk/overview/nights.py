@@ -11,7 +11,6 @@ from types import MappingProxyType
 import msgspec
 from django.db.models import Case, Count, OuterRef, QuerySet, Subquery, When
 from django.db.models.fields.json import KT
-from django.http import HttpRequest
 from django.utils.formats import number_format
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString, mark_safe
@@ -23,8 +22,6 @@ from audit.charts.heat import tint
 from audit.charts.spark import draw_column
 from audit.desk import parts
 from audit.desk.findings.queues import HEADS
-from audit.desk.prepared import key_of
-from audit.desk.unchanged import while_unchanged
 from audit.models import Casino, Finding, NightReport, NightState
 from audit.persons.directory import Directory, staff
 from audit.presentation import WEEKDAYS_EN, WEEKDAYS_FR, language, money_in_prose
@@ -167,17 +164,12 @@ class _Errors:
     by_croupier: Mapping[str, Counter[int]]
 
 
-def last_nights(
-    request: HttpRequest, reports: QuerySet[NightReport], findings: QuerySet[Finding], names: Scope
-) -> LastNights:
+def last_nights(reports: QuerySet[NightReport], findings: QuerySet[Finding], names: Scope) -> LastNights:
     """Return the strip and the table of the casino whose night is the newest. The queries do not grow with nights.
 
-    ``reports`` and ``findings`` are those that the officer of ``request`` sees.
+    ``reports`` and ``findings`` are those that the officer sees.
     """
-    tables = ("audit_nightreport", "audit_finding", "audit_casino")
-    read = while_unchanged(
-        request, ("last nights", key_of(request)), lambda: (_read(reports, findings), tables), is_of_now=False
-    )
+    read = _read(reports, findings)
     most = max([abs(win) for win in read.wins.values() if win is not None], default=1)
     nights = [_night(report, read.wins[report.pk], most) for report in read.shown]
     rows = _rows(read.errors, read.assessed, names) if read.errors is not None else []

@@ -45,12 +45,8 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
     of_open_incidents = standing.filter(case__state__in=OPEN)
     by_id = {casino.pk: casino for casino in casinos}
     following, lines = waits.incidents(request, of_several=len(casinos) > 1)
-    owed = prepared(
-        "owed by open incidents", key_of(request), lambda _now: waits.sums_of(of_open_incidents), kept_for=request
-    )
-    last = nights.last_nights(
-        request, in_record(NightReport.objects.select_related("casino"), request), standing, names
-    )
+    owed = prepared("owed by open incidents", key_of(request), lambda _now: waits.sums_of(of_open_incidents))
+    last = nights.last_nights(in_record(NightReport.objects.select_related("casino"), request), standing, names)
     tables = monitoring.tables(list(by_id))
     closed = None
     if not lines:

@@ -5,9 +5,9 @@ What an officer sees of each is what its own section lets them see: its rows are
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -19,10 +19,8 @@ from django.utils.translation import gettext, ngettext
 from audit.access.capabilities import Capability
 from audit.corrections import waiting
 from audit.desk.jobs.progress import PhaseLine, percentage, phase_of, phases, progress_text
-from audit.desk.prepared import key_of, prepared_rows
 from audit.desk.scoped_admin import scope_of
 from audit.desk.sessions import session_of, table_name
-from audit.desk.unchanged import while_unchanged
 from audit.models import Correction, FailedRun, Job, JobKind, JobState, Quarantined
 from audit.models.jobs import OPEN
 from audit.presentation import count, date_time, day, duration, finding_title, local, officer_name
@@ -109,11 +107,8 @@ def verifications(request: HttpRequest) -> tuple[list[JobLine], JobLine | None]:
 
 def running(request: HttpRequest) -> Running | None:
     """Return the verification that a worker runs, the newest of several; else the newest that waits for one."""
-
-    def first(_now: datetime) -> QuerySet[Job]:  # the states in the order of the alphabet: running, waiting
-        return _all_jobs(request, JobKind.VERIFY).filter(state__in=OPEN).order_by("state", "-requested_at")[:1]
-
-    job = next(iter(prepared_rows("verification that goes on", key_of(request), first)), None)
+    going_on = _all_jobs(request, JobKind.VERIFY).filter(state__in=OPEN)
+    job = going_on.order_by("state", "-requested_at").first()  # in the order of the alphabet: running, waiting
     if job is None:
         return None
     has_share = job.state == JobState.RUNNING and job.total and phase_of(job) == Phase.EVENTS
@@ -128,12 +123,8 @@ def exports(request: HttpRequest) -> list[JobLine]:
 
 def refused(request: HttpRequest) -> tuple[int, list[Refused]]:
     """Return how many requests are in quarantine, and the newest of them."""
-
-    def newest(_now: datetime) -> QuerySet[Quarantined]:
-        rows: QuerySet[Quarantined] = _rows(request, Quarantined).select_related("casino").defer("body")
-        return rows.order_by("-received_at")[:SHOWN]
-
-    shown = prepared_rows("newest in quarantine", key_of(request), newest)
+    rows = _rows(request, Quarantined).select_related("casino").defer("body")
+    shown = list(rows.order_by("-received_at")[:SHOWN])
     return _number(request, Quarantined, shown), [_refused(row) for row in shown]
 
 
@@ -145,14 +136,9 @@ def _refused(row: Quarantined) -> Refused:
 
 def corrected(request: HttpRequest) -> tuple[int, list[Corrected]]:
     """Return how many corrections wait for officers, and the newest of all."""
-
-    def read() -> tuple[tuple[frozenset[int], list[Correction]], Collection[str]]:
-        rows = _rows(request, Correction)
-        waits = frozenset(waiting.waiting(rows).values_list("pk", flat=True))
-        shown = list(rows.select_related("stream", "table").order_by("-pk")[:SHOWN])
-        return (waits, shown), ("audit_finding", "audit_correctiondecision", "audit_casino", "audit_gamingtable")
-
-    waits, shown = while_unchanged(request, ("corrections", key_of(request)), read, is_of_now=False)
+    rows = _rows(request, Correction)
+    waits = frozenset(waiting.waiting(rows).values_list("pk", flat=True))
+    shown = rows.select_related("stream", "table").order_by("-pk")[:SHOWN]
     return len(waits), [
         Corrected(row, finding_title(row.rule), day(row.stream.gaming_day), _table(row), row.pk in waits)
         for row in shown
@@ -162,12 +148,7 @@ def corrected(request: HttpRequest) -> tuple[int, list[Corrected]]:
 def failed(request: HttpRequest) -> tuple[int, list[Failed]]:
     """Return how many streams cannot be judged, and those of them that wait longest."""
     scope = scope_of(request, Capability.WORK_CASES)
-
-    def oldest(_now: datetime) -> QuerySet[FailedRun]:
-        rows: QuerySet[FailedRun] = _rows(request, FailedRun)
-        return rows.order_by("failed_at")[:SHOWN]
-
-    shown = prepared_rows("oldest that failed", key_of(request), oldest)
+    shown = list(_rows(request, FailedRun).order_by("failed_at")[:SHOWN])
     return _number(request, FailedRun, shown), [
         Failed(
             run,
@@ -193,10 +174,7 @@ def _number(request: HttpRequest, model: type[Model], shown: Sequence[Model]) ->
 
 
 def _newest(request: HttpRequest, kind: JobKind) -> list[Job]:
-    def newest(_now: datetime) -> QuerySet[Job]:
-        return _all_jobs(request, kind).order_by("-requested_at")[:SHOWN]
-
-    return prepared_rows("newest jobs", (kind, key_of(request)), newest)
+    return list(_all_jobs(request, kind).order_by("-requested_at")[:SHOWN])
 
 
 def _all_jobs(request: HttpRequest, kind: JobKind) -> QuerySet[Job]:

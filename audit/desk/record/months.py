@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from typing import Any
 
 from django.conf import settings
-from django.db.models import Min, QuerySet
+from django.db.models import Min
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
@@ -24,7 +24,6 @@ from audit.access.capabilities import Capability
 from audit.archive.conditions import first_of_next
 from audit.casework.holds import held, hold_of
 from audit.charts.spark import draw_column
-from audit.desk.prepared import key_of, prepared_rows
 from audit.desk.scoped_admin import scope_of
 from audit.models import ArchivedMonth, ArchiveState, Case, LogEpoch
 from audit.presentation import count, date_time, month_of
@@ -64,7 +63,7 @@ class ArchivedLine:
 def months_context(request: HttpRequest) -> dict[str, Any]:
     """Return what the record shows of its months, of legal holds and of restores."""
     casino_ids = scope_of(request, Capability.SEE_RECORD).casino_ids
-    rows = prepared_rows("archived months", None, _archived_months)
+    rows = list(ArchivedMonth.objects.order_by("-month").defer("note", "destruction_note"))
     states = {row.month: row.state for row in rows}
     return {
         "months": _months(monitoring.months(casino_ids, limit=SHOWN), states),
@@ -79,25 +78,12 @@ def months_context(request: HttpRequest) -> dict[str, Any]:
 
 def holds(request: HttpRequest) -> list[dict[str, Any]]:
     """Return the cases that are held, of casinos whose record the officer sees: case, hold, address of the finding."""
-
-    def first(_now: datetime) -> QuerySet[Case]:
-        cases = held(scope_of(request, Capability.SEE_RECORD).rows(Case.objects.order_by("pk")))
-        return cases.annotate(finding=Min("findings"))[:LISTED]
-
-    found: list[Any] = prepared_rows("cases that are held", key_of(request), first)
+    cases = held(scope_of(request, Capability.SEE_RECORD).rows(Case.objects.order_by("pk")))
     return [
         {"case": each, "hold": hold_of(each), "address": reverse("admin:audit_finding_change", args=[each.finding])}
-        for each in found
+        for each in cases.annotate(finding=Min("findings"))[:LISTED]
         if each.finding is not None
     ]
-
-
-def _archived_months(_now: datetime) -> QuerySet[ArchivedMonth]:
-    return ArchivedMonth.objects.order_by("-month").defer("note", "destruction_note")
-
-
-def _newest_epoch(_now: datetime) -> QuerySet[LogEpoch]:
-    return LogEpoch.objects.defer("note").order_by("-number")[:1]
 
 
 def _months(found: list[monitoring.MonthOfStreams], states: Mapping[date, str]) -> list[MonthLine]:
@@ -141,7 +127,7 @@ def _archived(row: ArchivedMonth) -> ArchivedLine:
 
 def _last_epoch() -> dict[str, str] | None:
     """Return when the log was recovered last, and how many signed batches were lost then; None if it never was."""
-    epoch = next(iter(prepared_rows("last epoch", None, _newest_epoch)), None)
+    epoch = LogEpoch.objects.defer("note").order_by("-number").first()
     if epoch is None:
         return None
     lost = max(0, epoch.signed_size - epoch.forked_at)

@@ -1,9 +1,9 @@
-"""Statements that are compiled once: each officer's own, at every moment anew; what the first page counts by them."""
+"""Statements that are compiled once: each officer's own, and at every moment anew."""
 
 from __future__ import annotations
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -11,9 +11,8 @@ import time_machine
 from django.db.models import QuerySet
 from django.test import Client
 
-from audit.desk.overview import waits
-from audit.desk.prepared import planned, prepared, prepared_rows, written
-from audit.models import Case, Finding, Role
+from audit.desk.prepared import prepared
+from audit.models import Case, Casino, Finding, Role
 from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.tables import Tenant
 
@@ -59,52 +58,13 @@ def test_each_officer_has_statements_of_their_own(desk: Desk) -> None:
     assert waiting(client_of(hired_there)) == 0, "who has another role is asked for anew"
 
 
-def test_how_many_are_late_counts_those_that_are_not_drawn(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(waits, "DOTS", 1)
-    deadlines = Case.objects.filter(casino=desk.tenant.casino).values_list("deadline", flat=True)
-    assert len(deadlines) > 1
-    with time_machine.travel(max(deadlines) + timedelta(minutes=1), tick=False):
-        page = client_of(desk.first).get("/admin/", headers={"accept-language": "en"}).content.decode()
-    assert f"{len(deadlines)} are past their deadline." in page
-
-
-def test_constants_are_written_into_a_statement_and_what_varies_is_not() -> None:
-    moment = datetime(2026, 11, 19, 23, 41, tzinfo=UTC)
-    sql, others = written(
-        "select %s, %s, '100 %%', %s::timestamptz, %s, any_of(%s)", ["it's 5 %", 7, moment, "%s", [-1]]
-    )
-    assert sql == "select 'it''s 5 %%', 7, '100 %%', %s::timestamptz, '%%s', any_of(%s)"
-    assert others == [moment, [-1]]
-
-
-def test_what_a_statement_is_written_with_comes_back_as_it_was() -> None:
+def test_words_come_back_as_they_were() -> None:
     words = 'it\'s \\ 5 % of "all" %s {} \N{EURO SIGN}'
-    sql, others = written("select %s::text, %s::timestamptz", [words, datetime(2026, 11, 19, 23, 41, tzinfo=UTC)])
-    assert planned(sql, others) == [(words, others[0])]
+    Casino.objects.create(code="worded", name=words)
+    found = prepared("named", words, lambda _now: Casino.objects.filter(name=words).values_list("code", "name"))
+    assert found == [("worded", words)]
 
 
-def test_rows_are_read_whole_by_a_statement_that_is_built_once_for_each_key(desk: Desk) -> None:
-    other = Tenant()
-    built: list[int] = []
-
-    def of(casino_id: int) -> list[Finding]:
-        def build(_now: datetime) -> QuerySet[Finding]:
-            built.append(casino_id)
-            rows = Finding.objects.filter(casino=casino_id).select_related("casino").defer("facts")
-            return rows.order_by("-pk")[:2]
-
-        return prepared_rows("newest of a casino", casino_id, build)
-
-    expected = list(Finding.objects.filter(casino=desk.tenant.casino).order_by("-pk")[:2])
-    assert len(expected) == 2
-    for _ in range(2):
-        found = of(desk.tenant.casino.pk)
-        assert [each.pk for each in found] == [each.pk for each in expected]
-        assert [each.casino for each in found] == [desk.tenant.casino] * 2
-        assert [each.get_deferred_fields() for each in found] == [{"facts"}] * 2
-        assert of(other.casino.pk) == []
-    assert built == [desk.tenant.casino.pk, other.casino.pk]
-
-
-def test_a_query_that_can_find_nothing_reads_no_rows() -> None:
-    assert prepared_rows("nobody's findings", None, lambda _now: Finding.objects.none()) == []
+def test_a_query_that_can_find_nothing_reads_no_rows(django_assert_num_queries: Any) -> None:
+    with django_assert_num_queries(0):
+        assert prepared("nobody's findings", None, lambda _now: Finding.objects.none().values_list("pk")) == []

@@ -12,7 +12,6 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from audit.adjudication.replay import advance
-from audit.desk import unchanged
 from audit.desk.rules import law
 from audit.models import Finding, Role
 from settlement.law import LAW_TEXTS
@@ -192,7 +191,6 @@ def test_the_register_costs_one_query_however_many_entries_it_has() -> None:
     client = desk_of(desk.tenant)
 
     def cost() -> int:
-        unchanged.forget()  # what is kept of the navigation, where nothing has changed
         with CaptureQueriesContext(connection) as queries:
             shown(client, text)
         return len(queries)
