@@ -4,7 +4,7 @@ One run on a real PostgreSQL, on its own database. Nights with every irregularit
 came from table systems; then a signed-in officer requests each page in this process, whose memory is kept as that of a
 web server's. The time includes all middleware and excludes network and browser;
 *own* is the processor time of this process at the median, without that of PostgreSQL or of whatever else runs.
-*changed* is the median of requests each of which follows a change: another officer has taken a case, or let go of it.
+*changed* is the median of requests each of which follows a change: another officer has taken a case, or released it.
 """
 
 from __future__ import annotations
