@@ -218,7 +218,7 @@ def propose(finding: Any) -> Any:
 
 
 def change() -> None:
-    """Take a case as the officer of ``propose``, or released it if they have it."""
+    """Take a case as the officer of ``propose``, or release it if they have it."""
     from audit.casework import actions
     from audit.models import Case, Officer
     from audit.models.cases import State
