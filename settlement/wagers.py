@@ -58,6 +58,8 @@ def place_on(kinds: Mapping[str, Kind], *, is_closed_list: bool = True) -> Calla
             wager.status = "out_of_scope"
             if bet not in table.bets_out_of_scope:
                 table.bets_out_of_scope.append(bet)
+            if data.left_up_from:
+                note_left_up(table, wager, seq)  # the stake that it plays with is not owed
             return wager
         ledger = table.ledger
         ledger.stakes += stake

@@ -599,6 +599,11 @@ QUEBEC: dict[str, tuple[list[Reported], tuple[int, int, int]]] = {
         ],
         (1300, 1300, 0),
     ),
+    # S. 95.17 lists the place bets, and not what else is played.
+    "the stake plays on, on a bet of which the text does not speak": (
+        [RIGHT_EIGHT, WORKING, dice(4, 4), paid(700, 0), laid("field", 600, "b", left_up_from="a"), THREE],
+        (1300, 1300, 0),
+    ),
     "taken back too late, and switched on in time": (
         [RIGHT_EIGHT, late(*lifted()), WORKING, CALL, dice(4, 4), paid(700, 0), THREE],
         (1300, 1300, 0),
