@@ -288,7 +288,7 @@ def _pages(rounds: int, only: str) -> dict[str, dict[str, Any]]:
     from django.test import Client
 
     from audit.models import Officer
-    from casino.gunicorn import post_worker_init
+    from casino.web import freeze
 
     settings.ALLOWED_HOSTS = ["*"]
     client = Client()
@@ -300,7 +300,7 @@ def _pages(rounds: int, only: str) -> dict[str, dict[str, Any]]:
     addresses = {name: address for name, address in _addresses().items() if only in name}
     for address in addresses.values():
         client.get(address)
-    post_worker_init(None)
+    freeze()
     for name, address in addresses.items():
         times, processor = [], []
         for _ in range(rounds):

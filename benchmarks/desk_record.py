@@ -87,7 +87,7 @@ def _begin(nights: Nights) -> None:
 
 
 def _record_one(number: int) -> int:
-    from audit.api.fast_path import columns_of
+    from audit.api.recording import columns_of
     from audit.event_store.append import append_named
     from audit.ingest.bodies import Body
     from audit.ingest.record import record as record_batch

@@ -31,7 +31,7 @@ from rich.table import Table
 from benchmarks.database import ROOT, database
 from benchmarks.processes import ready_process
 from benchmarks.replay_parts import counted_per_s, parts_of_replay
-from casino.gunicorn import post_worker_init
+from casino.web import freeze
 
 COUPS = {"fr-craps": 9, "qc-craps": 7, "fr-roulette": 17, "fr-american-roulette": 22}
 """Approximate number of events in one coup."""
@@ -99,7 +99,7 @@ class Run:
         console = Console(stderr=True)
         self.warm_up = self._play(self.options.rounds + 1)
         self._accept(self.warm_up)
-        post_worker_init(None)  # this process accepts like one of the web server's
+        freeze()  # this process accepts like one of the web server's
         measured: dict[str, list[float]] = {}
         for number in range(self.options.rounds):
             with console.status(f"round {number + 1} of {self.options.rounds}"):
@@ -199,7 +199,7 @@ class Run:
         """
         from django.db import connection
 
-        from audit.api.fast_path import columns_of
+        from audit.api.recording import columns_of
         from audit.event_store.append import append_named
         from audit.ingest.bodies import Body
         from audit.ingest.record import record
@@ -275,7 +275,7 @@ class Run:
         port = 18_500 + os.getpid() % 1_000
         environment = {**self.environment, "CABOCHON_PROCESS": "web", "CABOCHON_BIND": f"127.0.0.1:{port}"}
         server = subprocess.Popen(
-            [sys.executable, "-m", "gunicorn", "casino.wsgi", "--config", "casino/gunicorn.py"],
+            [sys.executable, "-m", "casino.web"],
             cwd=ROOT, env=environment, stderr=subprocess.DEVNULL,
         )  # fmt: skip
         try:

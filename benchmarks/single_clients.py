@@ -42,7 +42,6 @@ class Client:
         self.sent_at = 0.0
         self.answer = b""
         self.port = port
-        self.connect()
 
     def connect(self) -> None:
         """Open the connection; anew before each measurement, because a server closes what has been idle."""
@@ -50,6 +49,8 @@ class Client:
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def open(self) -> None:
+        """Open the stream, on a connection that does not wait for those of the clients before it."""
+        self.connect()
         self._send(
             f'[{{"stream":"{self.name}","seq":1,"type":"session.opened","occurred_at":"2026-11-19T20:00:00.000+01:00",'
             f'"data":{{"casino":"{self.casino}","table":"T1","gaming_day":"2026-11-19","game":"craps",'

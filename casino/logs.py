@@ -1,6 +1,6 @@
 """Log messages of every process: one a line, for people at a terminal and as JSON elsewhere.
 
-structlog's messages and those of Django, Celery and gunicorn go one way, with the same fields: ``event``, ``level``,
+structlog's messages and those of Django, Celery and uvicorn go one way, with the same fields: ``event``, ``level``,
 ``logger``, ``timestamp``, and what is bound in the context: ``request_id`` and ``stream`` of a request, ``task_id``,
 ``task`` and ``stream_id`` of a task. Names of persons, secrets and bodies are in none of them.
 """
@@ -53,7 +53,7 @@ def configuration(*, celery_level: int | str | None = None) -> dict[str, Any]:
             "django.server": {"handlers": [], "level": "INFO", "propagate": True},
             "axes": {"level": "CRITICAL"},  # its messages name whoever signs in
             "celery": {"level": celery_level or "WARNING"},
-            "gunicorn.error": {"handlers": [], "level": "INFO", "propagate": True},
+            "uvicorn": {"handlers": [], "level": "WARNING", "propagate": True},
         },
     }
 

@@ -5,7 +5,7 @@
 | process | program | purpose |
 |---|---|---|
 | PostgreSQL, Valkey | ``casino.embedded`` | the database; the broker and cache |
-| web | gunicorn with ``casino.wsgi`` | the API and the desk |
+| web | ``casino.web``: uvicorn with ``casino.asgi`` | the API and the desk |
 | replay | Celery | replays streams |
 | night | Celery | reconciles nights, runs background jobs: what takes long, so that no replay waits for it |
 | notify | Celery, threads | sends webhooks: what waits for receivers of others |
@@ -84,7 +84,7 @@ def _children(listener: socket.socket) -> list[Child]:
     return [
         Child(
             "web",
-            (python, "-m", "gunicorn", "casino.wsgi", "--config", "python:casino.gunicorn"),
+            (python, "-m", "casino.web"),
             {"CABOCHON_PROCESS": "web", "CABOCHON_BIND": f"fd://{listener.fileno()}"},
             stall_s=stall_s,
             listener=listener,

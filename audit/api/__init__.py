@@ -1,4 +1,4 @@
 """The HTTP API (``/api/v1/``): table systems record events; systems read streams, findings, reports and proofs.
 
-``fast_path`` answers the usual request to record events in front of Django; the views answer everything.
+``recording`` stores plain requests to record events without Django; the views answer everything.
 """

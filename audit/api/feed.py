@@ -43,9 +43,6 @@ POLL_S = 0.2
 HEARTBEAT_S = 10.0
 """How often a silent stream says that it lives, and whether its key still does is looked up."""
 
-SEND_S = 20.0
-"""How long a client may take no byte before its stream is closed."""
-
 NEWEST = "now"
 
 EXAMPLE = {
@@ -181,8 +178,6 @@ def _stream(request: Request, key: ApiKey, cursor: Cursor, limit: int) -> HttpRe
             "As many streams are open as this server holds. Read pages of the feed, or come back after Retry-After.",
             retry_after_s=30,
         )
-    if (connection := request.META.get("gunicorn.socket")) is not None:
-        connection.settimeout(SEND_S)
     return StreamingHttpResponse(_Stream(key, cursor, limit), content_type=content_type, headers=headers)
 
 

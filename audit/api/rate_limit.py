@@ -117,7 +117,7 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class RateLimit:
-    """So many requests of a key in a period: the limit that the views and the fast path share."""
+    """So many requests of a key in a period: the limit that the views and ``recording`` share."""
 
     requests: int
     period_s: int

@@ -59,20 +59,7 @@ def _received(request: Request) -> bytes:
         if len(raw) < int(length):
             raise Problem(400, "malformed", "The body ends before its Content-Length. Send it again, whole.")
         return raw
-    if "HTTP_TRANSFER_ENCODING" not in request.META:
-        return b""
-    # Django reads no chunked body; a server that knows where it ends sets wsgi.input_terminated.
-    if not request.META.get("wsgi.input_terminated"):
-        raise Problem(411, "length-required", "Send the body with its Content-Length.")
-    try:
-        raw = request.META["wsgi.input"].read(MAX_SENT_BYTES + 1)
-    except Exception as error:  # which one is the server's own: WSGI names none
-        raise Problem(
-            400, "malformed", "The body ends early, or its chunks are not as HTTP has them. Send it again, whole."
-        ) from error
-    if len(raw) > MAX_SENT_BYTES:
-        raise _too_large()
-    return raw
+    return b""
 
 
 def _unzipped(raw: bytes) -> bytes:

@@ -8,12 +8,10 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from casino import logs
-from casino.request_ids import RequestIds
 from tests.casino.processes import ENVIRONMENT, TIMEOUT_S, nothing_left_on, until
 
 ROOT = Path(__file__).parent.parent.parent
@@ -22,24 +20,20 @@ LOGS = """
 import logging, warnings
 import structlog
 from casino import logs
-from casino.request_ids import RequestIds
+from casino.request_ids import bind_request, request_id_of
 
 logs.configure(celery_level="INFO")
 
-def application(environ, start_response):
-    structlog.get_logger("audit.x").info("ours", n=1)
-    logging.getLogger("django.request").error("Internal Server Error: %s", "/x")
-    try:
-        1 / 0
-    except ZeroDivisionError:
-        logging.getLogger("celery.app.trace").exception("task failed")
-    logging.getLogger("gunicorn.error").info("Booting worker")
-    logging.getLogger("axes.attempts").warning("failed login of anna")
-    warnings.warn("a warning")
-    start_response("200 OK", [])
-    return []
-
-list(RequestIds(application)({"PATH_INFO": "/api/v1/streams/d.C1.1/events"}, lambda *answer: print(answer)))
+bind_request(request_id_of(b""), "/api/v1/streams/d.C1.1/events")
+structlog.get_logger("audit.x").info("ours", n=1)
+logging.getLogger("django.request").error("Internal Server Error: %s", "/x")
+try:
+    1 / 0
+except ZeroDivisionError:
+    logging.getLogger("celery.app.trace").exception("task failed")
+logging.getLogger("uvicorn.error").warning("Invalid HTTP request received.")
+logging.getLogger("axes.attempts").warning("failed login of anna")
+warnings.warn("a warning")
 """
 
 
@@ -47,30 +41,19 @@ def test_every_message_is_one_line_of_json_with_the_request_and_the_stream() -> 
     done = subprocess.run([sys.executable, "-c", LOGS], cwd=ROOT, capture_output=True, text=True, check=True)
     messages = [json.loads(line) for line in done.stderr.splitlines()]
     assert [each["event"].splitlines()[0][:12] for each in messages] == [
-        *("ours", "Internal Ser", "task failed", "Booting work", "<string>:18:"),
+        *("ours", "Internal Ser", "task failed", "Invalid HTTP", "<string>:17:"),
     ], "whoever signs in is named in none"
     assert {each["stream"] for each in messages} == {"d.C1.1"}
     assert len({each["request_id"] for each in messages}) == 1
     assert all({"level", "logger", "timestamp"} <= set(each) for each in messages)
     assert "ZeroDivisionError" in messages[2]["exception"]
-    assert messages[0]["request_id"] in done.stdout, "the answer has it, too"
 
 
 @pytest.mark.parametrize(("sent", "is_kept"), [("abc-1.2_X", True), ("a" * 65, False), ("a\nb", False), ("", False)])
 def test_a_request_id_that_is_sent_is_kept_if_it_is_a_plain_word(sent: str, is_kept: bool) -> None:
-    answers: list[Any] = []
-
-    def application(environ: dict[str, Any], start_response: Any) -> list[bytes]:
-        start_response("200 OK", [("A", "b")])
-        return []
-
-    environ = {"PATH_INFO": "/", "HTTP_X_REQUEST_ID": sent}
-    RequestIds(application)(environ, lambda status, headers, *rest: answers.append((status, headers)))
-    [(status, headers)] = answers
-    assert status == "200 OK"
-    assert headers[0] == ("A", "b")
-    assert (headers[1] == ("X-Request-ID", sent)) is is_kept
-    assert re.fullmatch(r"[A-Za-z0-9._-]{1,64}", headers[1][1])
+    chosen = request_id_of(sent.encode())
+    assert (chosen.decode() == sent) is is_kept
+    assert re.fullmatch(rb"[A-Za-z0-9._-]{1,64}", chosen)
 
 
 @pytest.mark.faults

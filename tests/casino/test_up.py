@@ -162,7 +162,7 @@ def test_what_dies_is_restarted(migrated_stack: Stack) -> None:
     stack = migrated_stack
     process = stack.start()
     postgres, valkey = EmbeddedPostgres(stack.data), EmbeddedValkey(stack.data)
-    web = leader(stack.data, "gunicorn")
+    web = leader(stack.data, "casino.web")
     worker = leader(stack.data, WORKER)
     os.kill(int((postgres.cluster / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
     os.kill(int((valkey.folder / "pid").read_text()), signal.SIGKILL)
@@ -182,7 +182,7 @@ def test_what_dies_is_restarted(migrated_stack: Stack) -> None:
 def test_processes_left_by_a_killed_supervisor_are_ended_by_the_next(migrated_stack: Stack) -> None:
     stack = migrated_stack
     killed = stack.start()
-    orphan = leader(stack.data, "gunicorn")
+    orphan = leader(stack.data, "casino.web")
     killed.kill()
     killed.wait()
     assert orphan.is_running()
@@ -190,7 +190,7 @@ def test_processes_left_by_a_killed_supervisor_are_ended_by_the_next(migrated_st
     process = stack.start()
 
     assert not orphan.is_running()
-    assert leader(stack.data, "gunicorn").pid != orphan.pid
+    assert leader(stack.data, "casino.web").pid != orphan.pid
     process.send_signal(signal.SIGHUP)  # the terminal was closed
     assert process.wait(STOPS_WITHIN_S) == 0
     assert running_on(stack.data) == []

@@ -14,8 +14,8 @@ from typing import Any
 
 import psutil
 import pytest
-
 from casino.web_lane import Lane, template_of
+
 from tests.client.record import CASINO, Record, record
 
 DAY = datetime.now(UTC).date().isoformat()

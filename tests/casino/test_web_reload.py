@@ -20,8 +20,8 @@ from types import SimpleNamespace
 
 import psutil
 import pytest
-
 from casino.web_reload import STARTS_WITHIN_S, keep_serving
+
 from tests.casino.processes import ENVIRONMENT, runs, until
 
 ROOT = Path(__file__).parents[2]

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from casino.web_connection import Connection
+from casino.web_worker import Worker
 from gunicorn.config import Config
 from gunicorn.workers.gthread import ThreadWorker
 from structlog.contextvars import bound_contextvars, get_contextvars
 
-from casino.web_connection import Connection
-from casino.web_worker import Worker
 from tests.casino.processes import ENVIRONMENT, is_ready, nothing_left_on, until
 from tests.databases import new_database, server_url
 

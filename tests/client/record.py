@@ -1,4 +1,4 @@
-"""A record of its own for the tests of the client: gunicorn and, if wanted, a sequencer, on a database of their own."""
+"""A record of its own for the tests of the client: web server and, if wanted, sequencer, on their own database."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Record:
             )
 
     def start_web(self) -> None:
-        self.start("web", "-m", "gunicorn", "casino.wsgi", "--config", "casino/gunicorn.py")
+        self.start("web", "-m", "casino.web")
         until(lambda: is_ready(self.url), "the web server")
 
     def kill(self, name: str) -> None:

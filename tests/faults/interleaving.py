@@ -28,12 +28,13 @@ from typing import Any
 from django.core.handlers.wsgi import WSGIHandler
 
 from audit.adjudication import replay
-from audit.api import fast_path, key_lookup
-from audit.api.fast_path import POLICY_HEADERS, FastPath, Usual
+from audit.api import key_lookup, recording
+from audit.api.recording import Plain
 from audit.event_store import binary_copy, read
 from audit.transparency import signing_keys, tree
 from audit.transparency.sequencer import Sequencer, catch_up
 from settlement import ENGINE_VERSION
+from tests.audit.api.web import Web
 from tests.audit.tables import Tenant
 from tests.faults.clocks import Clocks
 from tests.faults.gathering import gather
@@ -77,15 +78,17 @@ class World:
     tenant: Tenant = field(default_factory=Tenant)
     played: int = 0
     seen: set[str] = field(default_factory=set)  # steps and what became of them
-    servers: dict[int, FastPath] = field(default_factory=dict)
+    servers: dict[int, Web] = field(default_factory=dict)
     sequencers: dict[int, Sequencer | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.stages = [Stage(self.hints, self.trace) for _ in range(STAGES)]
-        self.policy = FastPath(self.handler)
+        self.policy = Web(self.handler)
         signing_keys._keyring.forget()
         status, _ = self.ask("POST", "warm-up", events_of(self.tenant, "warm-up")[:3], self.policy)
-        assert (status, bool(self.policy._learned)) == (201, True)
+        assert status == 201
+        assert self.ask("POST", "warm-up", events_of(self.tenant, "warm-up")[3:4], self.policy)[0] == 201
+        assert list(self.policy.policy.known.values()) != [None]
         self.start_processes()
         self.seal_everything()
 
@@ -114,8 +117,8 @@ class World:
     def start_process(self, number: int) -> None:
         signing_keys._keyring.forget()
         key_lookup._active_keys.forget()
-        self.servers[number] = FastPath(self.handler)
-        self.servers[number]._learned |= self.policy._learned
+        self.servers[number] = Web(self.handler)
+        self.servers[number].policy.known |= self.policy.policy.known
         self.sequencers[number] = None
 
     def seal(self, number: int) -> None:
@@ -140,18 +143,16 @@ class World:
         content = b"".join(server(environ, lambda status, headers, *rest: started.append(status)))
         return int(started[-1][:3]), json.loads(content)
 
-    def ask_together(
-        self, requests: list[tuple[str, Event]], server: FastPath, answers: dict[int, tuple[int, Any]]
-    ) -> None:
+    def ask_together(self, requests: list[tuple[str, Event]], server: Web, answers: dict[int, tuple[int, Any]]) -> None:
         """Send events of a stream each as a web server does whose requests wait at once.
 
         What is answered is added to ``answers`` as soon as it is, by the index of its request.
         """
         with suppress(AttributeError):  # what was played before on this connection counts for nothing
-            del fast_path._limited.connection
+            del recording._limited.connection
         bodies = [(stream, json.dumps([event]).encode()) for stream, event in requests]
-        usual = [(self._usual(stream), body) for stream, body in bodies]
-        for index, answer in enumerate(server.answer_together(usual)):
+        plain = [(self._plain(stream), body) for stream, body in bodies]
+        for index, answer in enumerate(server.recorder.together(plain)):
             if answer is not None:
                 answers[index] = 201, json.loads(answer.content)
         self.trace.append(f"lane: {len(answers)} of {len(requests)} are stored together")
@@ -159,10 +160,8 @@ class World:
             if index not in answers:
                 answers[index] = self.ask("POST", stream, [event], server)
 
-    def _usual(self, stream: str) -> Usual:
-        environ = self._environ("POST", stream, b"")
-        sender = {"HTTP_AUTHORIZATION": environ["HTTP_AUTHORIZATION"]}
-        return Usual(stream, tuple(map(environ.get, POLICY_HEADERS)), sender)
+    def _plain(self, stream: str) -> Plain:
+        return Plain(stream, {"HTTP_AUTHORIZATION": f"Bearer {self.tenant.secret}", "REMOTE_ADDR": "127.0.0.1"})
 
     def _environ(self, method: str, stream: str, raw: bytes) -> dict[str, Any]:
         return {

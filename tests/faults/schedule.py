@@ -15,14 +15,14 @@ from django.core.handlers.wsgi import WSGIHandler
 
 from audit.adjudication import replay
 from audit.adjudication.results import answer_of, standing
-from audit.api.fast_path import FastPath
 from audit.event_store import binary_copy, read
 from audit.models import Finding
 from audit.transparency import signing_keys
 from audit.transparency.sequencer import Fenced, Sequencer, catch_up
 from audit.transparency.verify import verify
 from settlement import ENGINE_VERSION, adjudicate
-from tests.audit.api.test_fast_path import post
+from tests.audit.api.test_recording import post
+from tests.audit.api.web import Web
 from tests.audit.corrections.corrections_desk import approve
 from tests.audit.tables import Tenant, dice_changed_in_mid_series, numbered
 from tests.faults.crash_points import SIDES, CrashPoint, Outcome, finish, run, run_here, start
@@ -43,16 +43,16 @@ handler = WSGIHandler()
 # The actors. Each starts as a new process does, with nothing cached.
 
 
-_answered_before = FastPath(handler)
-"""What a web server has learned of Django's headers from its first requests: an actor takes the fast path with it."""
+_answered_before = Web(handler)
+"""What a web server has asked of Django's policy with its first requests: an actor has it."""
 
 
 def learn_policy(tenant: Tenant) -> None:
     """Have Django answer a first request, once for all schedules."""
-    if not _answered_before._learned:
+    if not _answered_before.policy.known:
         stream = f"first-{uuid4().hex[:12]}"
         status, _, _ = post(_answered_before, stream, events_of(tenant, stream)[:1], tenant.secret)
-        assert (status, bool(_answered_before._learned)) == (201, True)
+        assert (status, bool(_answered_before.policy.known)) == (201, True)
 
 
 def send(tenant: Tenant, stream: str, batch: list[Event]) -> Callable[[], Any]:
@@ -61,8 +61,8 @@ def send(tenant: Tenant, stream: str, batch: list[Event]) -> Callable[[], Any]:
 
     def web() -> Any:
         signing_keys._keyring.forget()
-        server = FastPath(handler)
-        server._learned |= _answered_before._learned
+        server = Web(handler)
+        server.policy.known |= _answered_before.policy.known
         status, _, body = post(server, stream, batch, tenant.secret)
         return [status, body]
 

@@ -3,7 +3,7 @@
     tables ─► web ─► PostgreSQL, broker ─► two workers ─► findings      each killed by SIGKILL, repeatedly
                          └─► sequencer ─► checkpoints                   the broker's messages lost or delivered twice
 
-``test_crash_points`` kills one process at a time, at every step. Here Celery, gunicorn and the broker themselves are
+``test_crash_points`` kills one process at a time, at every step. Here Celery, web server and broker themselves are
 killed, whose steps are not counted: when each is killed is left to a seed and the clock.
 """
 
@@ -44,7 +44,7 @@ ROOT = Path(__file__).parents[2]
 TABLES = 8
 BATCH = 25
 PROGRAMS = {
-    "web": ("-m", "gunicorn", "casino.wsgi", "--config", "casino/gunicorn.py"),
+    "web": ("-m", "casino.web"),
     "worker one": ("-m", "celery", "-A", "casino", "worker", "-Q", "replay", "-c", "2", "-n", "one@%h"),
     "worker two": ("-m", "celery", "-A", "casino", "worker", "-Q", "replay", "-c", "1", "-n", "two@%h"),
     "beat": ("-m", "celery", "-A", "casino", "beat", "--pidfile", ""),

@@ -11,7 +11,7 @@ import pytest
 from django.db import transaction
 
 from audit.adjudication import findings, replay
-from audit.api import fast_path
+from audit.api import recording
 from audit.transparency import outcome as log_outcome
 from audit.transparency import signing_keys
 from audit.transparency import verify as log_verify
@@ -133,7 +133,7 @@ def test_the_schedules_find_findings_that_are_written_after_the_cursor(monkeypat
 
 
 def test_the_schedules_find_an_answer_that_is_given_before_the_commit(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = fast_path.append_named
+    whole = recording.append_named
 
     def undone(*args: Any, **kwargs: Any) -> Any:
         with transaction.atomic():
@@ -143,5 +143,5 @@ def test_the_schedules_find_an_answer_that_is_given_before_the_commit(monkeypatc
 
     tenant = Tenant()
     points = crash_points(steps_of(tenant))
-    monkeypatch.setattr(fast_path, "append_named", undone)
+    monkeypatch.setattr(recording, "append_named", undone)
     assert any(fails(Schedule(tenant, seed, planned(seed, points))) for seed in range(20_000, 20_020))

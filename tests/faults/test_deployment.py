@@ -1,6 +1,6 @@
 """A deployment by the documentation alone, in front of it nginx with TLS, to a finding that an officer sees through it.
 
-    officers, table systems ──TLS──► nginx ──► gunicorn ─► PostgreSQL, RabbitMQ ─► worker, sequencer, beat
+    officers, table systems ──TLS──► nginx ──► web ─► PostgreSQL, RabbitMQ ─► worker, sequencer, beat
 
 The servers are this machine's PostgreSQL and RabbitMQ, and an nginx of the test's own, by the file of ``deploy/nginx``.
 Each process has the command of its systemd unit, the variables of ``deploy/systemd``, an account of the database that
@@ -450,7 +450,7 @@ def under_load(deployment: Deployment, key: str, streams: list[Stream], schemes:
 
 
 def _reload_under_load(deployment: Deployment, key: str, streams: list[Stream]) -> None:
-    """Six table systems send, half of them past nginx, while gunicorn is told to reload, twice."""
+    """Six table systems send, half of them past nginx, while the web server is told to reload, twice."""
     with under_load(deployment, key, streams, ("http", "https")) as load:
         arbiter = psutil.Process(deployment.running["web"].pid)
         for _ in range(2):

@@ -15,7 +15,7 @@ from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, connection, transaction
 
 from audit.adjudication import findings, replay
-from audit.api import fast_path, key_lookup
+from audit.api import key_lookup, recording
 from audit.models import api_keys
 from audit.transparency import signing_keys
 from audit.transparency.verify import verify
@@ -41,8 +41,8 @@ def world(django_on_its_own_database: str) -> Iterator[World]:
     ):
         patch.setattr(replay, "STEP_EVENTS", STEP_EVENTS)
         # A process keeps what it has looked up for as long as it lives: what a schedule does depends on no clock.
-        patch.setattr(fast_path, "KEY_CACHE_S", 1e9)
-        patch.setattr(fast_path, "LOCK_MS", LOCK_TIMEOUT_MS)
+        patch.setattr(recording, "KEY_CACHE_S", 1e9)
+        patch.setattr(recording, "LOCK_MS", LOCK_TIMEOUT_MS)
         patch.setattr(key_lookup, "KNOWN_S", 1e9)
         patch.setattr(api_keys, "USE_STORED_AFTER", timedelta.min)  # at every look-up
         patch.setattr(signing_keys, "RELOAD_EVERY_S", 1e9)
@@ -116,7 +116,7 @@ def broken_rules(world: World, seeds: range) -> set[str]:
 
 def test_they_find_an_answer_that_is_given_before_the_commit(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Prove the harness: with a flaw built in, it fails."""
-    whole = fast_path.append_named
+    whole = recording.append_named
 
     def undone(*args: Any, **kwargs: Any) -> Any:
         with transaction.atomic():
@@ -124,7 +124,7 @@ def test_they_find_an_answer_that_is_given_before_the_commit(world: World, monke
             transaction.set_rollback(True)
         return stored
 
-    monkeypatch.setattr(fast_path, "append_named", undone)
+    monkeypatch.setattr(recording, "append_named", undone)
     assert broken_rules(world, range(20)) & {"next-seq", "lost", "receipt-changed", "an assertion"}
 
 
@@ -138,7 +138,7 @@ def test_they_find_findings_that_are_written_after_the_cursor(world: World, monk
 def test_they_find_events_that_are_answered_together_before_the_commit(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = fast_path.append_singles
+    whole = recording.append_singles
 
     def undone(*args: Any) -> Any:
         with transaction.atomic():
@@ -146,21 +146,21 @@ def test_they_find_events_that_are_answered_together_before_the_commit(
             transaction.set_rollback(True)
         return stored
 
-    monkeypatch.setattr(fast_path, "append_singles", undone)
+    monkeypatch.setattr(recording, "append_singles", undone)
     assert broken_rules(world, range(20)) & {"next-seq", "lost", "receipt-changed", "an assertion"}
 
 
 def test_they_find_receipts_of_one_commit_that_are_mixed_up(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = fast_path.append_singles
-    monkeypatch.setattr(fast_path, "append_singles", lambda singles: whole(singles)[::-1])
+    whole = recording.append_singles
+    monkeypatch.setattr(recording, "append_singles", lambda singles: whole(singles)[::-1])
     assert broken_rules(world, range(20)) != set()
 
 
 def test_they_find_a_receipt_of_another_instant(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the web server read its own clock: asked for again, it says another instant."""
-    whole = fast_path.receipt
+    whole = recording.receipt
     monkeypatch.setattr(
-        fast_path,
+        recording,
         "receipt",
         lambda stream, batch, **of: whole(stream, replace(batch, received_at=datetime.now(UTC)), **of),
     )

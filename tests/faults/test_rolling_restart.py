@@ -1,7 +1,7 @@
 """A rolling restart by the documentation: two web servers behind nginx, one stopped and started after the other.
 
-    table systems ──TLS──► nginx ─┬─► gunicorn        stopped, started, answers at /health/accepts, two seconds more
-                                  └─► gunicorn        then the other
+    table systems ──TLS──► nginx ─┬─► web server      stopped, started, answers at /health/accepts, two seconds more
+                                  └─► web server      then the other
 
 The table systems try nothing twice: what is lost here, a table would have had to send again.
 """

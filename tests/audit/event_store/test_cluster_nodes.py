@@ -17,19 +17,18 @@ from urllib.parse import quote, urlsplit
 import psycopg
 import pytest
 from django.conf import settings
-from django.core.handlers.wsgi import WSGIHandler
 from django.db import connection, connections
 from django.test import Client
 from django.urls import reverse
 
-from audit.api.fast_path import FastPath
 from audit.event_store import binary_copy, cluster, read
 from audit.models import Finding, Membership, Officer, Role
 from audit.simulation import play
 from audit.simulation.nights import irregularities_of
 from tests import citus
 from tests.audit.api.test_answered_together import Sender, answers, held
-from tests.audit.api.test_fast_path import post
+from tests.audit.api.test_recording import post
+from tests.audit.api.web import Web
 from tests.audit.event_store.test_cluster import shard
 from tests.audit.sessions import Event, unique_name
 from tests.audit.tables import Tenant
@@ -77,7 +76,7 @@ def test_a_web_server_and_a_replay_worker_near_a_worker_node_record_and_find(
     node = citus.nodes()[index]
     name = unique_name()
     events = tenant.session(name, 30)
-    application = FastPath(WSGIHandler())
+    application = Web()
     with near(node, monkeypatch):
         assert post(application, name, events[:2], tenant.secret)[0] == 201
         assert post(application, name, events[2:9], tenant.secret)[0] == 201
@@ -97,7 +96,7 @@ def test_a_stream_that_somebody_holds_on_a_worker_holds_no_others_whichever_node
     committed_tenant: Tenant, monkeypatch: pytest.MonkeyPatch, index: int
 ) -> None:
     """It is held until the others have their answers; on every worker one is, and one is not."""
-    fast = FastPath(WSGIHandler())
+    fast = Web()
     senders: dict[int, list[Sender]] = {}
     for _ in range(40):
         sender = Sender(fast, committed_tenant)
@@ -173,7 +172,7 @@ def web_server_given(url: str, data: Path) -> Iterator[str]:
         "CABOCHON_WEB_WORKERS": "1",
     }
     with nothing_left_on(data):
-        command = [sys.executable, "-m", "gunicorn", "casino.wsgi", "--config", "casino/gunicorn.py"]
+        command = [sys.executable, "-m", "casino.web"]
         with subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL) as server:
             try:
                 until(lambda: is_ready(f"http://localhost:{port}"), "the web server")

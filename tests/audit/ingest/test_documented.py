@@ -13,10 +13,9 @@ from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 
 import pytest
-from django.core.handlers.wsgi import WSGIHandler
 from django.db import connections
 
-from audit.api.fast_path import FastPath
+from tests.audit.api.web import Web
 from tests.audit.tables import Tenant
 
 PAGE = Path(__file__).parents[3] / "docs" / "ingestion.md"
@@ -41,7 +40,7 @@ class Quiet(WSGIRequestHandler):
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    way = FastPath(WSGIHandler())
+    way = Web()
 
     def application(environ: Any, start_response: Any) -> Any:
         try:

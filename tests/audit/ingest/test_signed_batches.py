@@ -22,7 +22,7 @@ from django.db import DatabaseError, connection, transaction
 
 from audit.access import keys
 from audit.adjudication.replay import advance
-from audit.api import fast_path
+from audit.api import recording
 from audit.evidence import verify as bundle_verifier
 from audit.evidence.gather import evidence_of
 from audit.models import ApiKey, Finding, Role
@@ -195,9 +195,9 @@ def test_a_key_that_does_not_sign_goes_on_and_its_signatures_are_not_kept(signin
     assert [fault.what for fault in wrong_signers(plain.casino.pk)] == []
 
 
-def test_the_fast_path_leaves_a_key_that_signs_to_django(signing: Signing) -> None:
+def test_the_recording_leaves_a_key_that_signs_to_django(signing: Signing) -> None:
     signing.sent()
-    path = fast_path.FastPath(lambda environ, start: [b"django"])
+    path = recording.Recorder()
     assert path._key({"HTTP_AUTHORIZATION": f"Bearer {signing.secret}", "REMOTE_ADDR": "10.0.0.1"}) is None
 
 
