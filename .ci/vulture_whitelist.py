@@ -11,15 +11,12 @@ _ = SimpleNamespace()
 _.ALLOWED_HOSTS, _.AUTHENTICATION_BACKENDS, _.AUTH_PASSWORD_VALIDATORS, _.AUTH_USER_MODEL, _.CACHES, _.DATABASES
 _.DATA_UPLOAD_MAX_MEMORY_SIZE, _.DEBUG, _.DEFAULT_AUTO_FIELD, _.DEFAULT_FROM_EMAIL, _.INSTALLED_APPS, _.LANGUAGES
 _.LANGUAGE_CODE, _.LOCALE_PATHS, _.LOGGING, _.MIDDLEWARE, _.PASSWORD_HASHERS, _.REST_FRAMEWORK, _.ROOT_URLCONF
-_.SECRET_KEY, _.SPECTACULAR_SETTINGS, _.STORAGES, _.TEMPLATES, _.TIME_ZONE, _.USE_TZ, _.WSGI_APPLICATION
+_.SECRET_KEY, _.SPECTACULAR_SETTINGS, _.STORAGES, _.TEMPLATES, _.TIME_ZONE, _.USE_TZ
 _.X_FRAME_OPTIONS
 
 # Settings that name one of our classes.
 _.ArchivedStreams, _.ContentSecurityPolicy, _.DatabaseUnavailable, _.RefuseNul, _.SecondFactorRequired
 _.process_exception
-
-# gunicorn.
-_._is_listening
 
 # Django: app configurations, commands, URL modules.
 _.AuditConfig, _.DeskConfig, _.DeskSite, _.default_auto_field, _.default_site, _.check_log, _.urlpatterns
@@ -35,9 +32,9 @@ _.CONFIRMED, _.EXPLAINED, _.MISTAKEN, _.CRITICAL, _.MAJOR, _.MINOR, _.INFO
 # http.client, http.server: attributes that the standard library reads; pools that Celery keeps.
 _.auto_open, _.daemon_threads, _.handle_error, _._pool, _._producer_pool
 
-# Celery and gunicorn: signals, the scheduler, the configuration; Prometheus' collector.
+# Celery: signals, the scheduler, the configuration; Prometheus' collector.
 _._has_been_logged
-_.Scheduler, _.set_up_logging, _.begin_task, _.end_task, _.touch_of_main_process, _.logconfig_dict, _.describe
+_.Scheduler, _.set_up_logging, _.begin_task, _.end_task, _.touch_of_main_process, _.describe
 
 # Fields that are written here and read in a template, an export or SQL.
 _.beat_at, _.holder_began, _.holder_pid, _.last_turn_at
@@ -105,10 +102,9 @@ _.sender, _.frame, _.trace, _.using, _.keep_parents, _._save_officer, _.apply_da
 # psycopg's dumpers.
 _.get_key, _.upgrade
 
-# gunicorn: the configuration file, its hooks, and the worker class it names.
-_.on_starting
-_.worker_class, _.timeout, _.graceful_timeout, _.keepalive, _.accesslog, _.control_socket_disable
-_.limit_request_line, _.Worker, _.write_error, _.data_ready, _.nr_conns, _._keepalive_after
+# uvicorn and httptools: what they call of our protocol, and of our server.
+_.connection_made, _.on_message_begin, _.on_headers_complete, _.on_message_complete, _.on_response_complete
+_.send_400_response, _.main_loop, _.default_headers
 
 # Django: the functions that answer what no view answers.
 _.handler400, _.handler403, _.handler404, _.handler500, _.not_found

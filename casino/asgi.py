@@ -222,6 +222,7 @@ def _is_plain(scope: Scope, heads: dict[bytes, bytes], body: bytes) -> bool:
         heads.get(b"content-type") == _JSON
         and not scope["query_string"]
         and 0 < len(body) <= MAX_BYTES
+        and len(body) == int(heads.get(b"content-length", len(body)))
         and _NOT_PLAIN.isdisjoint(heads)
     )
 

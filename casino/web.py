@@ -263,14 +263,16 @@ class Main:
         return True
 
     def _started(self, workers: list[Worker]) -> bool:
-        """Start a worker, and wait until it serves. Return False if it does not."""
+        """Start a worker, and wait until it serves; another if it is killed meanwhile. Return False if none does."""
         worker = Worker(self.application, self.listener)
         deadline = time.monotonic() + STARTS_WITHIN_S
         while not worker.beat.value:
-            if self.is_stopping or not worker.process.is_alive() or time.monotonic() > deadline:
+            if self.is_stopping or (worker.process.exitcode or 0) > 0 or time.monotonic() > deadline:
                 worker.process.kill()
                 worker.process.join()
                 return False
+            if worker.process.exitcode is not None:
+                worker = Worker(self.application, self.listener)
             time.sleep(0.05)
         workers.append(worker)
         return True

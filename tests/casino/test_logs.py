@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from casino import logs
+from casino.request_ids import request_id_of
 from tests.casino.processes import ENVIRONMENT, TIMEOUT_S, nothing_left_on, until
 
 ROOT = Path(__file__).parent.parent.parent

@@ -1,12 +1,11 @@
 """A reload (HUP) of the web server: the old workers serve until the new ones do, and go on if these never will.
 
-The application is a line of WSGI that can be slow to load, or fail to; the server is ours, with its own configuration.
+The application is a line of ASGI that can be slow to load, or fail to; the server is ours.
 """
 
 from __future__ import annotations
 
 import http.client
-import logging
 import signal
 import socket
 import subprocess
@@ -16,11 +15,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 
 import psutil
 import pytest
-from casino.web_reload import STARTS_WITHIN_S, keep_serving
 
 from tests.casino.processes import ENVIRONMENT, runs, until
 
@@ -29,9 +26,10 @@ APPLICATION = """
 import time
 {first}
 print(file=open("{loaded}", "a"))
-def application(environ, start_response):
-    start_response("200 OK", [("Content-Type", "text/plain"), ("Content-Length", "3")])
-    return [b"{answer}"]
+async def application(scope, receive, send):
+    headers = [(b"content-type", b"text/plain"), (b"content-length", b"3")]
+    await send({{"type": "http.response.start", "status": 200, "headers": headers}})
+    await send({{"type": "http.response.body", "body": b"{answer}"}})
 """
 
 
@@ -39,7 +37,7 @@ def application(environ, start_response):
 class Web:
     folder: Path
     port: int
-    arbiter: psutil.Process
+    main: psutil.Process
 
     def install(self, answer: str, first: str = "") -> None:
         """Put another version in place: it answers three letters, and does ``first`` while it is loaded."""
@@ -53,11 +51,11 @@ class Web:
         return connection.getresponse().read().decode()
 
     def reload(self) -> None:
-        self.arbiter.send_signal(signal.SIGHUP)
+        self.main.send_signal(signal.SIGHUP)
 
     @property
     def workers(self) -> set[int]:
-        return {each.pid for each in self.arbiter.children() if runs(each)}
+        return {each.pid for each in self.main.children() if runs(each)}
 
     @property
     def log(self) -> str:
@@ -84,8 +82,7 @@ def starting(tmp_path: Path, first: str = "") -> Iterator[Web]:
         "PYTHONDONTWRITEBYTECODE": "1",
         "CABOCHON_BIND": f"127.0.0.1:{port}",
     }
-    command = [sys.executable, "-m", "gunicorn", "installed", "--config", "casino/gunicorn.py"]
-    command += ["--graceful-timeout", "2"]  # a worker that ends waits no longer for its clients
+    command = [sys.executable, "-m", "casino.web", "installed:application"]
     with (tmp_path / "log").open("wb") as log:
         process = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=log, stderr=subprocess.STDOUT)
     started = Web(tmp_path, port, psutil.Process(process.pid))
@@ -108,7 +105,7 @@ def test_old_workers_answer_until_the_new_ones_serve(web: Web) -> None:
     waits = f"import pathlib\nwhile not pathlib.Path({str(may_load)!r}).exists(): time.sleep(0.05)"
     web.install("two", first=waits)
     web.reload()
-    until(lambda: len(web.workers) == 4, "new workers beside the old")
+    until(lambda: len(web.workers) == 3, "a new worker beside the old")
     assert [web.ask() for _ in range(20)] == ["one"] * 20, "nobody waits for the new workers to load"
     assert old <= web.workers
 
@@ -134,11 +131,11 @@ def test_a_version_that_cannot_be_loaded_takes_nothing_down(web: Web) -> None:
 
 @pytest.mark.faults
 def test_an_application_that_cannot_be_loaded_at_the_start_ends_the_server(web: Web) -> None:
-    """With nobody to go on, gunicorn's own rule stands: it ends, and whoever started it sees that."""
+    """With nobody to go on, it ends, and whoever started it sees that."""
     web.install("two", first="raise RuntimeError('a fault')")
-    for each in web.arbiter.children():
+    for each in web.main.children():
         each.kill()
-    until(lambda: not runs(web.arbiter), "its end")
+    until(lambda: not runs(web.main), "its end")
 
 
 @pytest.mark.faults
@@ -180,7 +177,7 @@ def test_a_worker_that_dies_while_it_loads_holds_up_no_other(web: Web) -> None:
     note = f"import os; print(os.getpid(), file=open({str(loader)!r}, 'a'), flush=True)"
     web.install("two", first=f"{note}; time.sleep(600)")
     web.reload()
-    until(lambda: len(web.workers) == 4 and loader.exists() and loader.read_text().strip(), "one that loads")
+    until(lambda: len(web.workers) == 3 and loader.exists() and loader.read_text().strip(), "one that loads")
     web.install("two")
     psutil.Process(int(loader.read_text())).kill()
     until(lambda: web.ask() == "two", "the one that has waited")
@@ -192,7 +189,7 @@ def test_a_server_that_starts_refuses_connections_until_a_worker_serves(tmp_path
     gate = tmp_path / "open"
     first = f"import pathlib; wait = pathlib.Path({str(gate)!r})\nwhile not wait.exists(): time.sleep(0.05)"
     with starting(tmp_path, first=first) as web:
-        until(lambda: len(web.workers) == 2, "two workers")
+        until(lambda: len(web.workers) == 1, "a worker that loads")
         assert _refuses(web)
         gate.touch()
         until(lambda: _answers(web), "an answer")
@@ -204,7 +201,7 @@ def test_a_server_that_stops_refuses_whom_it_will_not_answer_and_answers_whom_it
     known = http.client.HTTPConnection("127.0.0.1", web.port, timeout=30)
     known.request("GET", "/")
     assert known.getresponse().read() == b"one"
-    web.arbiter.terminate()
+    web.main.terminate()
     until(lambda: _refuses(web), "a refusal")
     known.request("GET", "/")
     answer = known.getresponse()
@@ -217,38 +214,3 @@ def _refuses(web: Web) -> bool:
     except ConnectionRefusedError:
         return True
     return False
-
-
-class _Arbiter:
-    """Stands for gunicorn's main process: two old workers, and two new ones that never serve."""
-
-    num_workers = 2
-    log = logging.getLogger("tests")
-
-    def __init__(self, forked_s: float) -> None:
-        forked_at = time.monotonic() - forked_s
-        self.WORKERS = {
-            age: SimpleNamespace(age=age, is_serving=age < 3, forked_at=forked_at if age > 2 else 0.0)
-            for age in (1, 2, 3, 4)
-        }
-        self.killed: set[int] = set()
-        self.has_stopped_surplus = False
-
-    def manage_workers(self) -> None:
-        self.has_stopped_surplus = True
-
-    def reap_workers(self) -> None:
-        raise AssertionError("nobody calls this here")
-
-    def kill_worker(self, pid: int, number: int) -> None:
-        assert number == signal.SIGKILL
-        self.killed.add(pid)
-
-
-@pytest.mark.parametrize(("forked_s", "killed"), [(1.0, set()), (STARTS_WITHIN_S + 1, {3, 4})])
-def test_new_workers_that_hang_are_given_up_after_a_while(forked_s: float, killed: set[int]) -> None:
-    arbiter = _Arbiter(forked_s)
-    keep_serving(arbiter)
-    arbiter.manage_workers()
-    assert arbiter.killed == killed
-    assert not arbiter.has_stopped_surplus

@@ -23,6 +23,7 @@ from audit.api.authentication import KeyThrottle
 from audit.api.rate_limit import RateCounter
 from audit.event_store import audit_trail, binary_copy
 from audit.models import KeyScope
+from audit.transparency import signing_keys
 from tests.audit.api.web import Web
 from tests.audit.conftest import make_tenant
 from tests.audit.sessions import event, unique_name
@@ -331,3 +332,55 @@ def test_the_number_of_policies_is_bounded(
     for index, each in enumerate(sent[3:]):
         assert post(web, stream, [each], tenant.secret, HTTP_ACCEPT_LANGUAGE=f"x-{index}")[0] == 201
         assert len(web.policy.known) <= 2
+
+
+def every_kind(tenant: Tenant, name: str) -> dict[int, tuple[Any, dict[str, str]]]:
+    """Return for each status a request that is answered so, for a stream of three events."""
+    sent = tenant.session(name, 6)
+    return {
+        201: (sent[3:4], {}),
+        200: (sent[1:3], {}),
+        400: (sent[3:4], {"HTTP_HOST": "evil.example"}),
+        401: (sent[3:4], {"HTTP_AUTHORIZATION": f"Bearer cab_{'0' * 12}_{'x' * 43}"}),
+        403: ([event(name, 1, "session.opened", **sent[0]["data"] | {"casino": "another"})], {}),
+        404: (sent[3:4], {"PATH_INFO": f"/api/v1/streams/{name}/nothing"}),
+        409: (sent[4:], {}),
+        413: (b"[" + b" " * 1_100_000 + b"]", {}),
+        415: (sent[3:4], {"CONTENT_TYPE": "text/plain"}),
+        422: ([sent[3] | {"data": 7}], {}),
+        429: (sent[3:4], {}),
+        503: (sent[3:4], {}),
+    }
+
+
+@pytest.mark.parametrize("status", [201, 200, 400, 401, 403, 404, 409, 413, 415, 422, 429, 503])
+def test_every_kind_of_answer_is_the_same_with_and_without_the_queue(
+    db: None, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    monkeypatch.setattr(RateCounter, "left_s", lambda counter: 30.0)
+    monkeypatch.setattr(RateCounter, "_period", lambda counter: 0)  # no minute ends between two requests
+    if status == 429:
+        monkeypatch.setattr(KeyThrottle, "rate", "1/min", raising=False)
+    answers = []
+    for application in (Web(), WSGIHandler()):
+        tenant, name = make_tenant(), unique_name()
+        if status != 403:
+            opened(application, tenant, name, 3)
+        body, environ = every_kind(tenant, name)[status]
+        with monkeypatch.context() as patch:
+            if status == 503:
+                patch.setattr(signing_keys, "signer", no_signer)
+            answered, headers, content = post(application, name, body, tenant.secret, **environ)
+        said = json.dumps(content | dict.fromkeys(OF_ITS_OWN & content.keys()), sort_keys=True)
+        said = said.replace(name, "stream").replace(tenant.code, "casino")
+        kept = {key.lower(): value for key, value in headers.items() if key.lower() != "content-length"}
+        answers.append((answered, kept, said))
+    assert answers[0] == answers[1]
+    assert answers[0][0] == status
+
+
+OF_ITS_OWN = {"root", "chain", "received_at", "signature", "to_sign", "sent_digest", "stored_digest"}
+
+
+def no_signer(*_: Any) -> None:
+    raise signing_keys.NoSigningKey

@@ -1,21 +1,31 @@
-"""The lane of the real web server: clients that send one event after another, on kept connections.
+"""The queue of the real web server: clients that send one event after another, on kept connections.
 
 Under the least roles: the server's account is that of the tests, and its database refuses what it may not do.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
+import signal
 import socket
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
 import psutil
 import pytest
-from casino.web_lane import Lane, template_of
+from django.utils.datastructures import CaseInsensitiveMapping
 
+from audit.api.recording import KEY_CACHE_S, Answer, Plain
+from casino import asgi
+from casino.asgi import Queue
+from casino.web import LINGER_S
+from tests.casino.processes import runs, until
 from tests.client.record import CASINO, Record, record
 
 DAY = datetime.now(UTC).date().isoformat()
@@ -25,8 +35,8 @@ CLIENTS = 6
 class Client:
     """A table system with one connection and one stream, which it opens."""
 
-    def __init__(self, on: Record, name: str) -> None:
-        self.record, self.stream = on, f"{CASINO}.lane.{name}"
+    def __init__(self, on: Record, name: str, key: str = "") -> None:
+        self.record, self.stream, self.key = on, f"{CASINO}.queue.{name}", key or on.key
         self.seq = 1
         self.receipts: list[dict[str, Any]] = []
         self.connect()
@@ -49,20 +59,24 @@ class Client:
         body = json.dumps(events).encode()
         return (
             f"POST /api/v1/streams/{self.stream}/events HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer"
-            f" {self.record.key}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+            f" {self.key}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
         ).encode() + body
 
-    def send(self, *events: dict[str, Any]) -> tuple[int, dict[str, str], Any]:
+    def send(self, *events: dict[str, Any]) -> tuple[int, Mapping[str, str], Any]:
         """Send a request; return the answer, and keep its receipt."""
         self.connection.sendall(self.request(*events))
         return self.answer()
 
-    def answer(self) -> tuple[int, dict[str, str], Any]:
+    def answer(self) -> tuple[int, Mapping[str, str], Any]:
         first = self.answers.readline()
         if not first:
             raise ConnectionError("closed without an answer")
-        headers = dict(line.decode().rstrip().split(": ", 1) for line in iter(self.answers.readline, b"\r\n"))
-        content = json.loads(self.answers.read(int(headers["Content-Length"])))
+        lines = iter(self.answers.readline, b"\r\n")
+        headers = CaseInsensitiveMapping(line.decode().rstrip().split(": ", 1) for line in lines)
+        raw = self.answers.read(int(headers["Content-Length"]))
+        if len(raw) < int(headers["Content-Length"]):
+            raise ConnectionError("closed in the middle of an answer")
+        content = json.loads(raw)
         if first.startswith((b"HTTP/1.1 200", b"HTTP/1.1 201")):
             self.receipts.append(content)
             self.seq = content["next_seq"]
@@ -75,13 +89,13 @@ class Client:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, migrated_template: str) -> Iterator[Record]:
-    with record(tmp_path_factory.mktemp("lane"), migrated_template) as running:
+    with record(tmp_path_factory.mktemp("queue"), migrated_template) as running:
         yield running
 
 
 @pytest.fixture
 def clients(server: Record, request: pytest.FixtureRequest) -> list[Client]:
-    """Clients whose heads the server knows: they are in the lane."""
+    """Clients whose keys and heads the server knows."""
     connected = [Client(server, f"{request.node.name[:60]}.{number}") for number in range(CLIENTS)]
     for each in connected:
         each.play(4)
@@ -122,7 +136,7 @@ def test_its_answers_have_the_headers_of_any_other(clients: list[Client]) -> Non
     _, together, _ = client.send(client.event())
     first, second = client.event(), {**client.event(), "seq": client.seq + 1}
     _, alone, _ = client.send(first, second)  # two events go another way
-    varying = ("Date", "X-Request-ID", "RateLimit-Remaining", "RateLimit-Reset", "Content-Length")
+    varying = ("date", "x-request-id", "ratelimit-remaining", "ratelimit-reset", "content-length")
     assert together.keys() == alone.keys()
     assert {name: value for name, value in together.items() if name not in varying} == {
         name: value for name, value in alone.items() if name not in varying
@@ -238,95 +252,138 @@ def test_a_server_that_ends_answers_what_it_has(server: Record, clients: list[Cl
         assert len(server.stored(client.stream)) == len(client.receipts), "what is stored was answered"
 
 
-HEAD = b"POST /api/v1/streams/s/events HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer x\r\nContent-Length: 2\r\n\r\n"
+def test_a_key_that_is_revoked_is_refused_within_a_second(server: Record) -> None:
+    key = server.manage("createkey", "--casino", CASINO).split()[-1]
+    client = Client(server, "revoked", key)
+    client.play(3)
+    server.query("update audit_apikey set revoked_at = now() where prefix = %s returning id", key.split("_")[1])
+    revoked_at = time.monotonic()
+    while client.send(client.event())[0] == 201:
+        assert time.monotonic() < revoked_at + 3 * KEY_CACHE_S, "a second, and what a busy machine takes"
+    assert client.send(client.event())[0] == 401
 
 
-class _Usual:
-    stream = "s"
+def test_a_database_that_cuts_every_connection_under_load_loses_nothing_that_was_acknowledged(
+    server: Record, clients: list[Client]
+) -> None:
+    """As when PostgreSQL is restarted: what is refused meanwhile (503) is sent again."""
+    refused: list[int] = []
+
+    def play_on(client: Client) -> None:
+        goal = client.seq + 60
+        while client.seq < goal:
+            status, _, _ = client.send(client.event())
+            if status not in (200, 201):
+                refused.append(status)
+
+    threads = [threading.Thread(target=play_on, args=(each,)) for each in clients]
+    for each in threads:
+        each.start()
+    while any(each.is_alive() for each in threads):
+        server.query(
+            "select pg_terminate_backend(pid) from pg_stat_activity"
+            " where datname = current_database() and pid <> pg_backend_pid()"
+        )
+        time.sleep(0.3)
+    assert set(refused) <= {503}
+    for client in clients:
+        assert [seq for seq, _ in server.stored(client.stream)] == list(range(1, client.seq))
+        last = client.receipts[-1]
+        [event] = [json.loads(raw) for seq, raw in server.stored(client.stream) if seq == client.seq - 1]
+        assert client.send(event)[2] == last
 
 
-class _From:
-    client = ("192.0.2.1", 1)
+def test_a_reload_under_load_loses_no_request_and_does_not_cut_a_held_stream_at_once(
+    server: Record, clients: list[Client]
+) -> None:
+    stream = socket.create_connection(("127.0.0.1", server.port), timeout=30)
+    stream.sendall(
+        f"GET /api/v1/findings/feed?after=now HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {server.key}\r\n"
+        "Accept: text/event-stream\r\n\r\n".encode()
+    )
+    received = b""
+    while b"retry: 2000" not in received:
+        received += stream.recv(4096)
+    main = psutil.Process(server.processes["web"].pid)
+    [old] = main.children()
+    is_over = threading.Event()
+    failed: list[str] = []
+
+    def play_on(client: Client) -> None:
+        while not is_over.is_set():
+            try:
+                status, headers, _ = client.send(client.event())
+            except OSError as error:
+                failed.append(repr(error))
+                return
+            if status != 201:
+                failed.append(str(status))
+            if headers.get("Connection") == "close":
+                client.connect()
+
+    threads = [threading.Thread(target=play_on, args=(each,)) for each in clients]
+    for each in threads:
+        each.start()
+    main.send_signal(signal.SIGHUP)
+    until(lambda: len(main.children()) == 2, "a new worker beside the old")
+    until(lambda: _is_told_to_stop(old, server.port), "the old one to take no connection")
+    stream.settimeout(0.5)
+    held_until = time.monotonic() + LINGER_S + 2
+    while time.monotonic() < held_until:
+        with suppress(TimeoutError):
+            assert stream.recv(4096), "cut at once"
+    until(lambda: not runs(old), "the end of the old one")
+    is_over.set()
+    for each in threads:
+        each.join()
+    assert failed == []
+    stream.settimeout(30)
+    while stream.recv(4096):
+        pass
+    for client in clients:
+        assert len(server.stored(client.stream)) == len(client.receipts), "what is stored was answered"
 
 
-def lane() -> Lane:
-    opened = Lane(lambda requests: [None] * len(requests), leave=print, lose=print, resume=print)
-    known = template_of("192.0.2.1", HEAD)
-    assert known is not None
-    opened.learn(known[0], _Usual())
-    return opened
+def _is_told_to_stop(process: psutil.Process, port: int) -> bool:
+    return not any(
+        each.status == psutil.CONN_LISTEN and each.laddr.port == port for each in process.net_connections("tcp")
+    )
 
 
-def test_only_the_length_of_a_head_may_differ() -> None:
-    waiting = lane().known(_From(), HEAD + b"[]")
-    assert waiting is not None
-    assert waiting.body == b"[]"
-    longer = lane().known(_From(), HEAD.replace(b": 2\r", b": 4\r") + b"[{}]")
-    assert longer is not None
-    assert longer.body == b"[{}]"
-    for index in range(len(HEAD)):
-        other = HEAD[:index] + bytes([HEAD[index] ^ 1]) + HEAD[index + 1 :]
-        found = lane().known(_From(), other + b"[]")
-        assert found is None, other
-
-
-@pytest.mark.parametrize(
-    "request_bytes",
-    [
-        HEAD,
-        HEAD + b"[",
-        HEAD + b"[] ",
-        (HEAD + b"[]") * 2,
-        HEAD.replace(b"Host: h", b"Host: h\r\nContent-Length: 2") + b"[]",
-        HEAD.replace(b"Host: h", b"Host: h\r\nTransfer-Encoding: chunked") + b"[]",
-        HEAD[:40],
-        b"",
-        b"\r\n\r\n[]",
-    ],
-)
-def test_what_is_not_one_whole_request_of_a_known_head_is_gunicorns(request_bytes: bytes) -> None:
-    assert lane().known(_From(), request_bytes) is None
-
-
-def test_a_head_is_known_from_its_address_alone() -> None:
-    class Elsewhere:
-        client = ("192.0.2.2", 1)
-
-    assert lane().known(Elsewhere(), HEAD + b"[]") is None
-
-
-def test_a_head_of_another_stream_is_not_learned() -> None:
-    opened = Lane(lambda requests: [], leave=print, lose=print, resume=print)
-    head = HEAD.replace(b"/s/", b"/t/")
-    known = template_of("192.0.2.1", head)
-    assert known is not None
-    opened.learn(known[0], _Usual())
-    assert opened.known(_From(), head + b"[]") is None
-
-
-def test_a_lane_that_waits_for_the_database_takes_no_more_and_gives_back_what_waits() -> None:
+def test_a_queue_that_waits_for_the_database_takes_no_more_and_gives_back_what_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(asgi, "STUCK_S", 0.2)
     has_begun, go_on = threading.Event(), threading.Event()
-    left: list[Any] = []
+    answered = Answer(b"", [])
 
-    def hang(requests: list[Any]) -> list[None]:
+    def hang(requests: list[Any]) -> list[Answer | None]:
         has_begun.set()
         go_on.wait(30)
-        return [None] * len(requests)
+        return [answered] * len(requests)
 
-    opened = Lane(hang, leave=left.append, lose=print, resume=print)
-    known = template_of("192.0.2.1", HEAD)
-    assert known is not None
-    opened.learn(known[0], _Usual())
-    first, second = (opened.known(_From(), HEAD + b"[]") for _ in range(2))
-    assert first is not None
-    assert second is not None
-    opened.add(first)
-    opened.flush()
-    assert has_begun.wait(30)
-    opened.add(second)
-    opened.flush()
-    assert opened.left_waiting() == [], "not for long enough"
-    opened._busy_since = 0.0
-    assert opened.left_waiting() == [second]
-    assert opened.known(_From(), HEAD + b"[]") is None
-    go_on.set()
+    async def play() -> None:
+        with ThreadPoolExecutor(1) as thread:
+            queue, plain = Queue(hang, thread), Plain("s", {})
+            first = asyncio.create_task(queue.put(plain, b"[]"))
+            await asyncio.to_thread(has_begun.wait, 30)
+            second = asyncio.create_task(queue.put(plain, b"[]"))
+            assert await second is None, "given back"
+            assert await queue.put(plain, b"[]") is None, "not taken"
+            go_on.set()
+            assert await first is answered
+            assert await queue.put(plain, b"[]") is answered, "taken again"
+
+    asyncio.run(play())
+
+
+def test_what_fails_all_at_once_is_left_to_django() -> None:
+    def fail(requests: list[Any]) -> list[Answer | None]:
+        raise RuntimeError
+
+    async def play() -> None:
+        with ThreadPoolExecutor(1) as thread:
+            queue = Queue(fail, thread)
+            assert await asyncio.gather(*[queue.put(Plain("s", {}), b"[]") for _ in range(3)]) == [None] * 3
+
+    asyncio.run(play())
