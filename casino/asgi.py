@@ -184,7 +184,7 @@ class Application:
                 raise ConnectionError("the client has gone")
             asyncio.run_coroutine_threadsafe(send(message), loop).result(SEND_S)  # type: ignore[arg-type]
 
-        watching = loop.create_task(watch())  # type: ignore[arg-type]
+        watching = loop.create_task(watch())
         try:
             answered = partial(self._answer_by_django, scope, body, request_id, send_now)
             whole = await loop.run_in_executor(self._threads, answered)
@@ -256,10 +256,10 @@ async def _body(receive: Receive, length: bytes) -> bytes:
 
 def environ_of(scope: Scope, body: bytes) -> dict[str, Any] | None:
     """Return the WSGI environment of a request whose body has been read; None for a head that has none."""
-    adapter = WsgiToAsgiInstance(None)
+    adapter = WsgiToAsgiInstance(None)  # type: ignore[no-untyped-call]
     adapter.scope = scope
     try:
-        environ: dict[str, Any] = adapter.build_environ(scope, io.BytesIO(body))
+        environ: dict[str, Any] = adapter.build_environ(scope, io.BytesIO(body))  # type: ignore[no-untyped-call]
     except ValueError:  # a hundred headers of one name, or a query that is not ASCII
         return None
     if environ.pop("HTTP_TRANSFER_ENCODING", None) is not None:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
+from django.http import HttpResponse
 from django.urls import path
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -76,9 +77,9 @@ class Policy:
                 **meta,
             }
         )
-        request.urlconf = __name__  # type: ignore[attr-defined]  # which Django's handler looks for
+        request.urlconf = __name__  # which Django's handler looks for
         response = self._django.get_response(request)
-        if response.status_code != 201 or response.content != _COMPACT:
+        if response.status_code != 201 or not isinstance(response, HttpResponse) or response.content != _COMPACT:
             return None
         return [
             (key.lower().encode("latin-1"), value.encode("latin-1"))

@@ -42,7 +42,7 @@ def test_every_message_is_one_line_of_json_with_the_request_and_the_stream() -> 
     done = subprocess.run([sys.executable, "-c", LOGS], cwd=ROOT, capture_output=True, text=True, check=True)
     messages = [json.loads(line) for line in done.stderr.splitlines()]
     assert [each["event"].splitlines()[0][:12] for each in messages] == [
-        *("ours", "Internal Ser", "task failed", "Invalid HTTP", "<string>:17:"),
+        *("ours", "Internal Ser", "task failed", "Invalid HTTP", "<string>:18:"),
     ], "whoever signs in is named in none"
     assert {each["stream"] for each in messages} == {"d.C1.1"}
     assert len({each["request_id"] for each in messages}) == 1

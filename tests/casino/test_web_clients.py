@@ -244,6 +244,7 @@ SMUGGLED = {
     "a chunk of no size": LINE + b"Transfer-Encoding: chunked\r\n\r\nZZ\r\n\r\n",
     "a chunk of a negative size": LINE + b"Transfer-Encoding: chunked\r\n\r\n-2\r\n[]\r\n0\r\n\r\n",
     "a chunk longer than its size": LINE + b"Transfer-Encoding: chunked\r\n\r\n1\r\n[]\r\n0\r\n\r\n",
+    "a chunk of a size beyond numbers": LINE + b"Transfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFF\r\n[]",
     "no protocol": b"GET /health/live HTTP/7.7\r\nHost: localhost\r\n\r\n",
 }
 

@@ -9,8 +9,6 @@ import zlib
 from collections.abc import Callable
 
 import pytest
-from gunicorn.http.body import Body, ChunkedReader
-from gunicorn.http.unreader import IterUnreader
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -242,34 +240,3 @@ def test_a_type_with_a_nul_is_refused_and_kept_in_quarantine(tenant: Tenant, str
     )
     assert answer.status_code < 500, answer.content
     assert "\0" not in Quarantined.objects.filter(key=tenant.key).latest("pk").detail
-
-
-@pytest.mark.parametrize(
-    "chunks, status, detail",
-    [
-        (b"2\r\n[]\r\n0\r\n\r\n", 422, "The body has no event. Correct the body and send it again."),
-        *(
-            (chunks, 400, "The body ends early, or its chunks are not as HTTP has them. Send it again, whole.")
-            for chunks in (
-                b"",
-                b"ZZ\r\n[]\r\n0\r\n\r\n",
-                b"-2\r\n[]\r\n0\r\n\r\n",
-                b"5\r\n[]",
-                b"2\r\n[]0\r\n\r\n",
-                b"FFFFFFFFFFFFFFFF\r\n[]",
-            )
-        ),
-    ],
-    ids=lambda each: named(each) if isinstance(each, bytes) else "",
-)
-def test_malformed_chunks_are_the_client_s_fault(
-    tenant: Tenant, stream: str, chunks: bytes, status: int, detail: str
-) -> None:
-    read = Body(ChunkedReader(None, IterUnreader([chunks] if chunks else [])))
-    answer = tenant.client.generic(
-        "POST",
-        f"/api/v1/streams/{stream}/events",
-        headers=tenant.headers() | {"Content-Type": "application/json"},
-        **{"HTTP_TRANSFER_ENCODING": "chunked", "wsgi.input": read, "wsgi.input_terminated": True},  # type: ignore[arg-type]
-    )
-    assert (answer.status_code, answer.json()["detail"]) == (status, detail)
