@@ -104,7 +104,10 @@ _.get_key, _.upgrade
 
 # uvicorn and httptools: what they call of our protocol, and of our server.
 _.connection_made, _.on_message_begin, _.on_headers_complete, _.on_message_complete, _.on_response_complete
-_.send_400_response, _.main_loop, _.default_headers
+_.send_400_response, _.main_loop, _.default_headers, _.should_exit
+
+# Django: what its handler looks for on a request.
+_.urlconf
 
 # Django: the functions that answer what no view answers.
 _.handler400, _.handler403, _.handler404, _.handler500, _.not_found
