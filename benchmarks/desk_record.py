@@ -4,7 +4,7 @@
                                                                               ─► a night reconciled, the ledger fed
     officers ─► a case proposed, a complaint entered, a what-if run          a directory of every id that findings name
 
-The batch that opens a stream takes the ordinary path, those that follow the fast path: what a web server does, without
+The batch that opens a stream is Django's, those that follow are plain: what a web server does, without
 HTTP.
 """
 

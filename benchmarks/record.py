@@ -195,7 +195,7 @@ class Run:
     def _accept(self, streams: Sequence[Stream]) -> None:
         """Decode, validate, hash and append in the threads of one process: what a web server does, without HTTP.
 
-        The batch that opens a stream takes the ordinary path, those that follow take the fast path.
+        The batch that opens a stream is Django's, those that follow are plain.
         """
         from django.db import connection
 

@@ -50,7 +50,6 @@ def installed(tmp_path: Path) -> Path:
         pytest.skip("there is no systemd-analyze")
     shutil.copytree(of_the_machine, tmp_path / "usr/lib/systemd/system", symlinks=True)
     for program in (
-        "opt/cabochon/.venv/bin/python",
         "opt/cabochon/.venv/bin/celery",
         "opt/cabochon/.venv/bin/python",
     ):
