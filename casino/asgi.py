@@ -54,6 +54,9 @@ MAX_FIELD = 8_190
 MAX_TOGETHER = 64
 """Most requests that are stored together: a few milliseconds of work."""
 
+TURNS = 3
+"""Turns of the loop in which the answers go out and more comes, before fewer than the last time are stored."""
+
 MAX_SINGLE = 16_384
 """Largest body, in bytes, that is looked at as one event."""
 
@@ -105,6 +108,10 @@ class Queue:
             self._is_stuck = False
             for (_, waits), each in zip(taken, answers, strict=True):
                 _answer(waits, each)
+            for _ in range(TURNS):
+                if len(self._waiting) >= len(taken):
+                    break
+                await asyncio.sleep(0)
 
 
 def _answer(waits: asyncio.Future[Answer | None], given: Answer | None) -> None:
