@@ -218,7 +218,7 @@ def read_by_the_code() -> dict[str, str]:
     return found
 
 
-NOT_OURS = {"XDG_DATA_HOME", "XDG_RUNTIME_DIR"}
+NOT_OURS = {"NOTIFY_SOCKET", "XDG_DATA_HOME", "XDG_RUNTIME_DIR"}
 
 
 def documented() -> dict[str, str]:

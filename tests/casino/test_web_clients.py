@@ -233,7 +233,7 @@ SMUGGLED = {
     "a list of lengths": LINE + b"Content-Length: 0, 5\r\n\r\n",
     "a signed length": LINE + b"Content-Length: +0\r\n\r\n",
     "a negative length": LINE + b"Content-Length: -1\r\n\r\n",
-    "a length that is none": LINE + b"Content-Length: 0x0\r\n\r\n",
+    "a length in hexadecimal": LINE + b"Content-Length: 0x0\r\n\r\n",
     "a length beyond numbers": LINE + b"Content-Length: 99999999999999999999\r\n\r\n",
     "a coding that only ends so": LINE + b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
     "a coding after chunks": LINE + b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",

@@ -326,7 +326,7 @@ def test_a_reload_under_load_loses_no_request_and_does_not_cut_a_held_stream_at_
         each.start()
     main.send_signal(signal.SIGHUP)
     until(lambda: len(main.children()) == 2, "a new worker beside the old")
-    until(lambda: _is_told_to_stop(old, server.port), "the old one to take no connection")
+    until(lambda: _takes_no_connection(old, server.port), "the old one to take no connection")
     stream.settimeout(0.5)
     held_until = time.monotonic() + LINGER_S + 2
     while time.monotonic() < held_until:
@@ -344,7 +344,7 @@ def test_a_reload_under_load_loses_no_request_and_does_not_cut_a_held_stream_at_
         assert len(server.stored(client.stream)) == len(client.receipts), "what is stored was answered"
 
 
-def _is_told_to_stop(process: psutil.Process, port: int) -> bool:
+def _takes_no_connection(process: psutil.Process, port: int) -> bool:
     return not any(
         each.status == psutil.CONN_LISTEN and each.laddr.port == port for each in process.net_connections("tcp")
     )

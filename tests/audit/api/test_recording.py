@@ -371,10 +371,10 @@ def test_every_kind_of_answer_is_the_same_with_and_without_the_queue(
             if status == 503:
                 patch.setattr(signing_keys, "signer", no_signer)
             answered, headers, content = post(application, name, body, tenant.secret, **environ)
-        said = json.dumps(content | dict.fromkeys(OF_ITS_OWN & content.keys()), sort_keys=True)
-        said = said.replace(name, "stream").replace(tenant.code, "casino")
+        shown = json.dumps(content | dict.fromkeys(OF_ITS_OWN & content.keys()), sort_keys=True)
+        shown = shown.replace(name, "stream").replace(tenant.code, "casino")
         kept = {key.lower(): value for key, value in headers.items() if key.lower() != "content-length"}
-        answers.append((answered, kept, said))
+        answers.append((answered, kept, shown))
     assert answers[0] == answers[1]
     assert answers[0][0] == status
 
