@@ -13,11 +13,12 @@ from pathlib import Path
 
 import pytest
 
+from settlement import rulesets
 from tests.databases import new_database, server_url
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "adding-a-ruleset.md"
-OURS = ["fr-craps", "qc-craps", "fr-roulette", "fr-american-roulette"]
+OURS = [each.name for each in rulesets.OURS]
 
 Run = subprocess.CompletedProcess[str]
 

@@ -69,7 +69,7 @@ def wagers_detail(session: Mapping[str, Any], line: str, currency: str, after: i
         if worth is None or worth(wager_line)
     ]
     rows = [
-        {**_wager_row(stream_id, wager_line, wager, units, currency), "worth": amount}
+        {**_wager_row(session, wager_line, wager, units, currency), "worth": amount}
         for wager_line, wager, units, amount in listed[after : after + PAGE_ROWS]
     ]
     columns = [*WAGER_COLUMNS, *([Column("worth", wording.FIGURES[line], "money")] if worth else [])]
@@ -121,15 +121,18 @@ def _printed_theoretical(lines: Sequence[WagerLine], total: int) -> list[int]:
     return in_minor_units(exact, total if abs(total - sum(exact, Fraction(0))) < 1 else None)
 
 
-def _wager_row(stream_id: int, line: WagerLine, wager: Wager | None, theoretical: int, currency: str) -> dict[str, Any]:
+def _wager_row(
+    session: Mapping[str, Any], line: WagerLine, wager: Wager | None, theoretical: int, currency: str
+) -> dict[str, Any]:
     seq = wager.placed_by if wager else wording.seq_of_concession(line.wager)
     is_concession = wording.is_concession(line.wager)
     return {
         "wager": wording.concession(line.status) if is_concession else line.wager,
         "bet": line.bet,
+        "ruleset": session["ruleset"],
         "status": "" if is_concession else line.status,
         "placed": f"#{seq}" if seq else MISSING,
-        "address": events_address(stream_id, seq) if seq else "",
+        "address": events_address(session["stream_id"], seq) if seq else "",
         "stake": line.decided or line.undecided or line.imprisoned,
         "theoretical": theoretical,
         "luck": line.adjudicated.total - theoretical,
