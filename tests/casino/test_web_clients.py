@@ -279,4 +279,7 @@ def test_a_body_that_is_too_large_is_refused_by_its_length_and_by_its_chunks(por
         with suppress(OSError):
             for _ in range(140):
                 connection.sendall(b"%x\r\n" % 65_536 + b"x" * 65_536 + b"\r\n")
-        assert answer(connection).startswith(b"HTTP/1.1 401")
+        try:
+            assert answer(connection).startswith(b"HTTP/1.1 401")
+        except ConnectionResetError:  # it is closed while the client still sends, which may take the answer away
+            continue
