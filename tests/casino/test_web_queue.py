@@ -89,7 +89,7 @@ class Client:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, migrated_template: str) -> Iterator[Record]:
-    with record(tmp_path_factory.mktemp("queue"), migrated_template) as running:
+    with record(tmp_path_factory.mktemp("queue"), migrated_template, CABOCHON_RATE="1000000/min") as running:
         yield running
 
 

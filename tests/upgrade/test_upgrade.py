@@ -24,6 +24,7 @@ CHANGED_BY_RULE: dict[str, dict[str, Answers]] = {"1.0": {}}
 MORE_FACTS: dict[str, dict[str, frozenset[str]]] = {
     "1.0": {
         "entry-corrected": frozenset({"announced_by", "annulled", "changed", "entry_type", "grave"}),
+        "payout-missing": frozenset({"ending"}),
         "payout-overpaid": frozenset({"part"}),
         "payout-underpaid": frozenset({"part"}),
         "wager-after-no-more-bets": frozenset({"analogy"}),

@@ -54,7 +54,8 @@ class Web:
         return [message.get("body", b"") for message in sent[1:]]
 
     async def _answer(self, environ: dict[str, Any], sent: list[dict[str, Any]]) -> None:
-        body = [{"type": "http.request", "body": environ["wsgi.input"].read(), "more_body": False}]
+        content = environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))  # of a socket: not to its end
+        body = [{"type": "http.request", "body": content, "more_body": False}]
 
         async def receive() -> dict[str, Any]:
             return body.pop() if body else await asyncio.Future()  # type: ignore[no-any-return]
