@@ -79,7 +79,7 @@ class Protocol(HttpToolsProtocol):
 
     _timer: asyncio.TimerHandle | None = None
     _head_bytes = 0
-    _is_in_head = _is_in_body = False
+    _is_in_head = _is_in_body = _is_refused = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -94,8 +94,10 @@ class Protocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         """Read a part of a request, or more than one request; await what is still missing."""
+        if self._is_refused:
+            return
         super().data_received(data)
-        if self.transport.is_closing():
+        if self._is_refused or self.transport.is_closing():
             return
         if self._is_in_body:
             if self._timer is None:
@@ -125,8 +127,7 @@ class Protocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         super().on_response_complete()
         if self._is_in_body and self.cycle.response_complete:  # before the body has come: drop what comes of it
-            self._end_wait()
-            self._timer = self.loop.call_later(LINGER_S, self.transport.close)
+            self._linger()
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP: a problem document in place of uvicorn's text."""
@@ -142,15 +143,24 @@ class Protocol(HttpToolsProtocol):
             self._timer = None
 
     def _refuse(self, status: HTTPStatus, detail: str) -> None:
-        """Answer, unless an earlier request of the connection is still being answered, and close."""
-        self._end_wait()
+        """Answer, unless an earlier request of the connection is still being answered, and close.
+
+        Closing what still receives resets the connection, and the client would lose the answer.
+        """
+        self._is_refused = True
         is_awaited = self._is_in_body and not self.pipeline and not self.cycle.response_started
         if self.cycle is None or self.cycle.response_complete or is_awaited:
             problem = {"type": "about:blank", "title": status.phrase, "status": status.value, "code": "malformed"}
             body = json.dumps({**problem, "detail": detail}).encode()
             head = f"HTTP/1.1 {status.value} {status.phrase}\r\nContent-Type: application/problem+json\r\n"
             self.transport.write(f"{head}Content-Length: {len(body)}\r\nConnection: close\r\n\r\n".encode() + body)
-        self.transport.close()
+            self.transport.write_eof()
+        self._linger()
+
+    def _linger(self) -> None:
+        """Close after a while in which what still comes is dropped."""
+        self._end_wait()
+        self._timer = self.loop.call_later(LINGER_S, self.transport.close)
 
 
 class Server(uvicorn.Server):

@@ -274,12 +274,8 @@ def test_a_header_with_an_underscore_is_not_the_one_with_a_hyphen(port: int) -> 
 
 def test_a_body_that_is_too_large_is_refused_by_its_length_and_by_its_chunks(port: int) -> None:
     """After who sends it: nobody reads the body of somebody without a key."""
-    for framing in (b"Content-Length: 9000000\r\n\r\n", b"Transfer-Encoding: chunked\r\n\r\n"):
+    for framing in (b"Content-Length: 3000000\r\n\r\n", b"Transfer-Encoding: chunked\r\n\r\n"):
         connection = send(port, HEAD + framing)
-        with suppress(OSError):
-            for _ in range(140):
-                connection.sendall(b"%x\r\n" % 65_536 + b"x" * 65_536 + b"\r\n")
-        try:
-            assert answer(connection).startswith(b"HTTP/1.1 401")
-        except ConnectionResetError:  # it is closed while the client still sends, which may take the answer away
-            continue
+        for _ in range(50):  # more than the length says: what comes after a body is no HTTP
+            connection.sendall(b"%x\r\n" % 65_536 + b"x" * 65_536 + b"\r\n")
+        assert answer(connection).startswith(b"HTTP/1.1 401")
