@@ -1,4 +1,4 @@
-"""``python -m benchmarks.single``: single-event requests, here against an earlier commit, in alternating rounds.
+"""``python -m benchmarks.single``: requests of one event, here against an earlier commit, in alternating rounds.
 
 Two web servers of two workers run at the same time on one PostgreSQL at its durable defaults: one of the commit
 ``--against``, from a git worktree, one of the code that is here, each with a database of its own. In each round both
@@ -6,8 +6,9 @@ are measured with 8 and with 64 clients, one after the other, the other idle, in
 that slows down slows both, and a ratio is one of the same round.
 
 A client is a connection with a stream and a key of its own, and sends its next event once it has the receipt of the
-last. All of them are one process: what they take of the cores is the same for both. Beside requests per second it
-prints the processor time of a request, in the web server's processes and in PostgreSQL's that serve it.
+last; with ``--events`` a request brings so many. All of them are one process: what they take of the cores is the same
+for both. Beside requests per second it prints the processor time of a request, in the web server's processes and in
+PostgreSQL's that serve it.
 """
 
 from __future__ import annotations
@@ -59,13 +60,14 @@ def main() -> int:
     parser.add_argument("--against", metavar="COMMIT", default=BEFORE)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=4.0, help="duration of each measurement")
+    parser.add_argument("--events", type=int, default=1, help="of a request")
     parser.add_argument("--json", metavar="FILE", help="also write every round to FILE")
     options = parser.parse_args()
     with ExitStack() as stack:
         earlier = stack.enter_context(_worktree(options.against))
         servers = {
-            "before": stack.enter_context(_server(earlier, options.seconds)),
-            "here": stack.enter_context(_server(ROOT, options.seconds)),
+            "before": stack.enter_context(_server(earlier, options)),
+            "here": stack.enter_context(_server(ROOT, options)),
         }
         rounds = []
         for number in range(options.rounds):
@@ -90,7 +92,7 @@ def _worktree(commit: str) -> Iterator[Path]:
 
 
 @contextmanager
-def _server(code: Path, seconds: float) -> Iterator[Server]:
+def _server(code: Path, options: argparse.Namespace) -> Iterator[Server]:
     """Run a web server of the code in a folder, on a database that this code has made."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = int(free.getsockname()[1])
@@ -108,7 +110,7 @@ def _server(code: Path, seconds: float) -> Iterator[Server]:
         web = stack.enter_context(subprocess.Popen(command, cwd=code, env=environment, stderr=subprocess.DEVNULL))
         stack.callback(web.terminate)
         _until_up(port)
-        server = Server(web.pid, port, created["keys"], seconds, created["environment"]["DATABASE_URL"])
+        server = Server(web.pid, port, created["keys"], options, created["environment"]["DATABASE_URL"])
         stack.callback(server.close)
         for clients in CLIENTS:
             server.connect(clients)
@@ -119,14 +121,15 @@ def _server(code: Path, seconds: float) -> Iterator[Server]:
 class Server:
     """A running web server, and clients that are connected to it."""
 
-    def __init__(self, pid: int, port: int, keys: list[str], seconds: float, database_url: str) -> None:
-        self.web, self.port, self.keys, self.seconds = psutil.Process(pid), port, keys, seconds
+    def __init__(self, pid: int, port: int, keys: list[str], options: argparse.Namespace, database_url: str) -> None:
+        self.web, self.port, self.keys, self.seconds = psutil.Process(pid), port, keys, options.seconds
+        self.events = options.events
         self.database = psycopg.connect(database_url, autocommit=True)
         self.clients: dict[int, subprocess.Popen[str]] = {}
 
     def connect(self, clients: int) -> None:
         """Start so many clients, which wait."""
-        arguments = (str(self.port), "bench", f"single-{clients}", str(clients), str(self.seconds))
+        arguments = (str(self.port), "bench", f"single-{clients}", str(clients), str(self.seconds), str(self.events))
         process = subprocess.Popen(
             [sys.executable, "benchmarks/single_clients.py", *arguments],
             cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
@@ -178,7 +181,7 @@ def _until_up(port: int) -> None:
 
 
 def _print(rounds: list[dict[int, dict[str, dict[str, float]]]], against: str) -> None:
-    table = Table(title=f"Single-event requests: {against}, and here; the median of {len(rounds)} rounds, least – most")
+    table = Table(title=f"Requests: {against}, and here; the median of {len(rounds)} rounds, least – most")
     for heading in ("clients", "", "requests/s", "p50 ms", "p99 ms", "web µs", "postgres µs", "ratio", "at least"):
         table.add_column(heading, justify="left" if heading == "" else "right")
     for clients in CLIENTS:

@@ -1,4 +1,4 @@
-"""Clients of single-event requests: one process with so many connections, each of which waits for its receipt.
+"""Clients that record events: one process with so many connections, each of which waits for its receipt.
 
 Standard library only. A request that is answered by anything but 201 ends the process.
 """
@@ -13,9 +13,9 @@ import time
 
 
 def main() -> None:
-    port, casino, run, count, seconds = sys.argv[1:6]
+    port, casino, run, count, seconds, events = sys.argv[1:7]
     of_clients = enumerate(keys()[: int(count)])
-    clients = [Client(int(port), casino, f"{run}-{number}", key) for number, key in of_clients]
+    clients = [Client(int(port), casino, f"{run}-{number}", key, int(events)) for number, key in of_clients]
     for client in clients:
         client.open()
     print("ready", flush=True)
@@ -30,10 +30,10 @@ def keys() -> list[str]:
 
 
 class Client:
-    """One table: a connection of its own, a key of its own, and the next event."""
+    """One table: a connection of its own, a key of its own, and the next ``events``, which one request brings."""
 
-    def __init__(self, port: int, casino: str, name: str, key: str) -> None:
-        self.casino, self.name = casino, name
+    def __init__(self, port: int, casino: str, name: str, key: str, events: int) -> None:
+        self.casino, self.name, self.events = casino, name, events
         self.head = (
             f"POST /api/v1/streams/{name}/events HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n"
             "Content-Type: application/json\r\nContent-Length: "
@@ -60,10 +60,13 @@ class Client:
             pass
 
     def send(self) -> None:
-        """Send the next event."""
-        self._send(
-            f'[{{"data":{{"bet":"win","player":"Anna","seat":"S1","stake":1000,"wager":"w{self.seq}"}},"occurred_at":'
-            f'"2026-11-19T20:00:05.123+01:00","seq":{self.seq},"stream":"{self.name}","type":"wager.placed","v":1}}]'
+        """Send the next events."""
+        self._send(f"[{','.join(map(self._event, range(self.seq, self.seq + self.events)))}]")
+
+    def _event(self, seq: int) -> str:
+        return (
+            f'{{"data":{{"bet":"win","player":"Anna","seat":"S1","stake":1000,"wager":"w{seq}"}},"occurred_at":'
+            f'"2026-11-19T20:00:05.123+01:00","seq":{seq},"stream":"{self.name}","type":"wager.placed","v":1}}'
         )
 
     def _send(self, body: str) -> None:
@@ -82,7 +85,7 @@ class Client:
         if b" 201 " not in head[:16] or f'"first_seq":{self.seq},'.encode() not in content:
             raise SystemExit(f"{head[:60]!r} {content[:300]!r}")
         self.answer = b""
-        self.seq += 1
+        self.seq = json.loads(content)["next_seq"]
         return time.perf_counter() - self.sent_at
 
 
