@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import pickle
 import random
 import shutil
 import subprocess
@@ -27,6 +28,7 @@ from types import MappingProxyType
 from typing import Any
 
 import pytest
+import typst
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -63,6 +65,13 @@ from casino.embedded.postgres import EmbeddedPostgres
 server = EmbeddedPostgres(Path(sys.argv[2]), "-c fsync=off -c full_page_writes=off")
 getattr(server, sys.argv[1])()
 print(server.url("postgres"))
+"""
+
+
+PRINT = """
+import pickle, sys, typst
+args, options = pickle.load(sys.stdin.buffer)
+sys.stdout.buffer.write(typst.compile(*args, **options))
 """
 
 
@@ -132,6 +141,7 @@ def _run(sample: int | None, seed: int) -> dict[str, str]:
 
     get_mutant_runner, mutmut.get_mutant_runner = mutmut.get_mutant_runner, fastest_tests_first
     _name_tests_alike()
+    typst.compile = _print_apart
     set_mutant_under_test("mutant_generation")
     Path("mutants").mkdir()
     with mutmut.CatchOutput():
@@ -155,6 +165,12 @@ def _name_tests_alike() -> None:
     """
     parametrize = pytest.Metafunc.parametrize
     pytest.Metafunc.parametrize = lambda *args, _param_mark=None, **kwargs: parametrize(*args, **kwargs)  # type: ignore[method-assign]
+
+
+def _print_apart(*args: Any, **options: Any) -> bytes:
+    """Have a process of its own print: typst starts threads, for which it would wait for ever after a fork."""
+    given = pickle.dumps((args, options))
+    return subprocess.run([sys.executable, "-c", PRINT], input=given, stdout=subprocess.PIPE, check=True).stdout
 
 
 def _forget_results() -> None:
