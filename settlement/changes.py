@@ -40,7 +40,7 @@ from settlement.events import (
 from settlement.events.envelope import VoidingFlag
 from settlement.finding import Finding, FindingRef, Outcome
 from settlement.findings import find
-from settlement.incidents import DECIDES_NOTHING
+from settlement.incidents import decides_nothing
 from settlement.mentions import mentioned
 from settlement.outcomes import Effect
 from settlement.state import ActedOn, Table
@@ -142,7 +142,7 @@ def follow(table: Table, event: Event, corrections: Corrections, found: Sequence
     if noted is not None and noted.removed:
         return
     if event.is_result:
-        if DECIDES_NOTHING.isdisjoint(finding.rule for finding in found):
+        if not any(decides_nothing(finding.rule) for finding in found):
             table.counted = event.seq
             table.money.clear()
             if noted is not None:

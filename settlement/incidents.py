@@ -21,6 +21,7 @@ from types import MappingProxyType
 
 from msgspec.structs import replace
 
+from settlement.catalogue import RULES
 from settlement.catalogue.groups import PAID_ON_A_DECISION, PAID_ON_NO_DECISION, STAKE_REFUSED
 from settlement.finding import Fact, Finding, FindingRef
 from settlement.state import Table, Wager
@@ -35,7 +36,7 @@ VOIDING = frozenset(
         "commission-not-renewed",
     }
 )
-"""The rules that find a wager void."""
+"""The rules that find a wager void, beside those of a ruleset's own that say so."""
 
 MONEY = frozenset(
     {
@@ -52,7 +53,8 @@ MONEY = frozenset(
 SETTLED_UNDECIDED = frozenset({*PAID_ON_NO_DECISION, "winning-wager-collected"})
 """How a payout or a sweep is found that follows a result which decides nothing."""
 
-DECIDES_NOTHING = frozenset({"invalid-pocket", "invalid-dice-values"})
+_NO_RESULT = frozenset({"invalid-pocket", "invalid-dice-values"})
+"""The rules that find a result of no effect, beside those of a ruleset's own that say so."""
 
 LASTING: Mapping[str, str] = MappingProxyType(
     {
@@ -68,6 +70,11 @@ JUDGED_LATER = "void-throw-settled"
 
 MOST_REMEMBERED = 100
 """The pockets or dice of one coup that are remembered as deciding nothing."""
+
+
+def decides_nothing(rule: str) -> bool:
+    """Whether ``rule`` finds that a result decides nothing."""
+    return rule in _NO_RESULT or RULES[rule].effect == "decides_nothing"
 
 
 def causes_of(
@@ -97,9 +104,9 @@ def remember(table: Table, ref: FindingRef, wager: Wager | None, facts: Mapping[
     rule = ref.rule
     if rule in LOSSES:
         table.loss = table.loss or ref
-    elif rule in VOIDING and wager is not None:
+    elif wager is not None and (rule in VOIDING or RULES[rule].effect == "refuses_stake"):
         wager.void_by = (*wager.void_by, ref)
-    elif rule in DECIDES_NOTHING:
+    elif decides_nothing(rule):
         of_this_coup = [each for each in table.no_results if each.seq > table.coup_began]
         table.no_results = [*of_this_coup[1 - MOST_REMEMBERED :], ref]
     elif rule == "valid-throw-voided":

@@ -7,10 +7,11 @@ documentation and for the desk, so that none is an unexplained constant in the c
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from settlement import registries
 from settlement.catalogue.rule import RULESET_NAMES, Wording
 
 
@@ -484,11 +485,23 @@ WHEEL_AND_ZERO = (
     ),
 )
 
-READINGS: Mapping[str, Reading] = MappingProxyType(
+_readings: dict[str, Reading] = registries.table(
     {
         reading.name: reading
         for readings in (PARAMETERS, PRICES, DICE_AND_STAKES, WHEEL_AND_ZERO)
         for reading in readings
     }
 )
-"""Every reading by its name; those a session may set come first."""
+READINGS: Mapping[str, Reading] = MappingProxyType(_readings)
+"""Every reading by its name; those a session may set come first, those that a ruleset brings last."""
+
+
+def add_readings(readings: Iterable[Reading]) -> None:
+    """Take the readings of a ruleset's own. Raise ``ValueError`` for one whose name is another's, or that can be set.
+
+    What a session may set is listed in the contract (``settlement.events.session.Params``).
+    """
+    for reading in readings:
+        if reading.values is not None:
+            raise ValueError(f"the reading {reading.name!r} of a ruleset's own cannot be set by a session")
+        registries.share(_readings, reading.name, reading, "a reading")

@@ -24,6 +24,7 @@ from settlement.kinds import Kind
 from settlement.law import Instrument, LawText
 from settlement.layouts import Layout
 from settlement.quotations import Quotations
+from settlement.readings import Reading
 from settlement.state import Table, Wager
 
 Handler: TypeAlias = Callable[[Table, Any], object]
@@ -43,7 +44,7 @@ class Ruleset:
     ``is_closed`` is False where the text lists some bets of the game only: any other is then out of scope. ``rules``
     are those of its own, ``clauses`` the labels under which it has the rules of every game where they are not the
     usual ones, None for a rule that it has not. ``texts`` are law texts with their quotations, and ``articles`` the
-    sentences of the texts that govern it (``law_coverage.sentence.Article``).
+    sentences of the texts that govern it (``law_coverage.sentence.Article``). ``readings`` are those of its own.
 
     Play. ``handlers`` maps each event type to what it does; an event of any other type does nothing. ``events`` are the
     types of its own, which no other ruleset takes. ``result`` is the type of event that decides a coup. ``opening``
@@ -74,6 +75,7 @@ class Ruleset:
     clauses: Mapping[str, tuple[str, ...] | None] = field(default_factory=lambda: MappingProxyType({}))
     texts: tuple[tuple[LawText, Quotations], ...] = ()
     articles: tuple[Named, ...]
+    readings: tuple[Reading, ...] = ()
 
     handlers: Mapping[type[Envelope], Handler]
     events: tuple[type[Envelope], ...] = ()

@@ -21,6 +21,7 @@ from settlement.events import Envelope, Event, add_type
 from settlement.law import add_text
 from settlement.persons.opaque_ids import note_persons
 from settlement.provisions import add_provisions, cite_bets, govern
+from settlement.readings import add_readings
 from settlement.ruleset import RULESETS, Handler, Ruleset, add_ruleset, resolved
 
 __all__ = ["RULESETS", "Handler", "Ruleset", "load", "refuse_foreign", "register", "registered"]
@@ -81,6 +82,7 @@ def register(ruleset: Ruleset) -> None:
         govern(ruleset.name, ruleset.game, lambda: frozenset(resolved(each).text.id for each in ruleset.articles))
         cite_bets(ruleset.name, ruleset.closed_list, ruleset.kinds.values())
         add_rules(ruleset.name, ruleset.rules, ruleset.clauses, ruleset.equipment)
+        add_readings(ruleset.readings)
         for event in ruleset.events:
             add_type(event, ruleset.name)
             note_persons(event)

@@ -363,6 +363,7 @@ class Table(Struct, gc=False):
     croupier_missed: bool = False  # likewise no croupier
     staff_exceeded: bool = False  # likewise too many of one role
     colours: dict[str, dict[str, ColourValue]] = {}  # colour -> player -> what it stands for
+    tallies: dict[str, int] = {}  # what a ruleset counts over the session, by names of its own
     bets_out_of_scope: list[str] = []  # the words of the bets that the text does not speak of
     corrections: list[dict[str, int | str]] = []
     announced: list[int] = []  # the changes to earlier events that were known in advance

@@ -71,6 +71,9 @@ Kind: TypeAlias = Literal[
 Equipment: TypeAlias = Literal["dice", "wheel"]
 """What draws a result, where we test whether it is fair."""
 
+Effect: TypeAlias = Literal["decides_nothing", "refuses_stake"]
+"""What follows from a finding: the result that it names decides nothing, or the stake that it names is void."""
+
 _ruleset_names: dict[str, None] = registries.table({})
 RULESET_NAMES: Collection[str] = _ruleset_names.keys()
 """The name of every ruleset, in the order in which they were registered."""
@@ -137,7 +140,8 @@ class Rule:
     names the first. If there is none, ``reason`` says why. ``everywhere`` has those labels for every ruleset that gives
     none of its own (``Ruleset.clauses``); None: the rule applies where ``provisions`` says. ``remedy`` is what to do
     about it, None where ``remedies`` says it. ``equipment`` is what it is about: only a ruleset that plays with it has
-    the rule. ``exceptional_severity`` holds instead in the case that the
+    the rule. ``effect`` is what follows from it, None if nothing does. ``judges`` are the families of events that it
+    looks at, where it is not about the money of a bet. ``exceptional_severity`` holds instead in the case that the
     explanation names. ``needs`` is the family of events without which the rule cannot be checked; None: it always can.
     ``facts`` are what its message needs in addition to the standard facts; ``expected_is`` and ``recorded_is`` are the
     kinds of those two fields of a finding, None if they are empty. ``raised_by`` is "both" if both the record and
@@ -159,6 +163,8 @@ class Rule:
     explanation: Wording
     remedy: Wording | None = None
     equipment: Equipment | None = None
+    effect: Effect | None = None
+    judges: tuple[str, ...] = ()
     raised_by: Literal["engine", "record", "both"] = "engine"
 
     @property

@@ -22,7 +22,7 @@ from msgspec import Struct
 from settlement.engine import Interceptors, State
 from settlement.eprocess.bets import Change
 from settlement.events import (
-    BallSettled,
+    TYPES,
     DiceSetIntroduced,
     DiceThrown,
     Envelope,
@@ -33,8 +33,8 @@ from settlement.events import (
 )
 from settlement.night.chances import Changes, Outlook, added, chances_of
 from settlement.night.craps import THROW_INDEX
-from settlement.night.roulette import layout_of
 from settlement.night.value import Draw, outlook
+from settlement.ruleset import RULESETS
 from settlement.state import Table, Wager
 
 NEAR_CALL = timedelta(seconds=2)
@@ -139,8 +139,7 @@ class Recorder:
         return {
             **{kind: noting(note) for kind, note in self.noters.items()},
             **{kind: lambda event: self.void(state, event) for kind in VOIDED},
-            DiceThrown: draw,
-            BallSettled: draw,
+            **{kind: draw for kind in TYPES.values() if kind.is_result},
         }
 
     @property
@@ -223,9 +222,9 @@ class Recorder:
             result = _throw(event.data.faces)
             shooter = event.data.player if isinstance(event.data.player, str) else look.shooter
             dice = tuple(event.data.dice) if isinstance(event.data.dice, list) else ()
-        elif isinstance(event, BallSettled):
-            result = layout_of(session.ruleset).wheel.index(table.result)
-            self.observations.cells = len(layout_of(session.ruleset).wheel)
+        elif (layout := RULESETS[session.ruleset].layout) is not None:
+            result = layout.wheel.index(table.result)
+            self.observations.cells = len(layout.wheel)
         else:
             result = index
             self.observations.cells = NEITHER

@@ -188,7 +188,8 @@ def needed(rule: str) -> frozenset[str]:
 @cache
 def looked_at(rule: str) -> frozenset[str]:
     """Return every family that ``rule`` looks at, needed or not."""
-    judged = frozenset(family for family, rules in JUDGED.items() if rule in rules)
+    listed = (family for family, rules in JUDGED.items() if rule in rules)
+    judged = frozenset((*listed, *RULES[rule].judges))
     return needed(rule) | (judged or _judged_by_clause(RULES[rule]))
 
 
