@@ -497,11 +497,6 @@ READINGS: Mapping[str, Reading] = MappingProxyType(_readings)
 
 
 def add_readings(readings: Iterable[Reading]) -> None:
-    """Take the readings of a ruleset's own. Raise ``ValueError`` for one whose name is another's, or that can be set.
-
-    What a session may set is listed in the contract (``settlement.events.session.Params``).
-    """
+    """Take the readings of a ruleset's own, which no session can set."""
     for reading in readings:
-        if reading.values is not None:
-            raise ValueError(f"the reading {reading.name!r} of a ruleset's own cannot be set by a session")
         registries.share(_readings, reading.name, reading, "a reading")

@@ -38,6 +38,7 @@ OURS = tuple(
         ("qc-craps", "settlement.qc.craps:QC_CRAPS"),
         ("fr-roulette", "settlement.fr.roulette:FR_ROULETTE"),
         ("fr-american-roulette", "settlement.fr.roulette:FR_AMERICAN_ROULETTE"),
+        ("fr-boule", "settlement.fr.boule:FR_BOULE"),
     )
 )
 

@@ -165,6 +165,8 @@ VERBS: dict[str, tuple[str, Reader]] = {
     "buy": ("buy_in.recorded", lambda w, n: {"amount": int(w[0]), "means": "cash"} | n),
     "lost": ("events.lost", lambda w, n: {"through": int(w[0]), "reason": "spool_lost"}),
     "annul": ("entry.annulled", lambda w, n: {"annuls": int(w[0]), "reason": "slip", "approved_by": "chef-1"}),
+    "roll": ("boule.settled", lambda w, n: {"number": int(w[0]), **n}),
+    "unroll": ("boule.voided", lambda w, n: {"reason": w[0], **n}),
     "spoil": ("spin.voided", lambda w, n: {"announced_by": "croupier", "reason": w[0], **n}),
     "correct": (
         "entry.corrected",

@@ -46,6 +46,10 @@ RAISED_BY_THE_ENGINE = """
     dispute-settled-twice                          M  -
     orphan-mismatch                                M  -
     indivisible-stake                              i  -
+    thrower-not-rotated                            m  staff
+    boule-number-invalid                           C  -
+    boule-stake-number-invalid                     M  -
+    boule-settled-before-call                      M  calls
     stake-out-of-limits                            M  -
     non-chip-stake                                 M  -
     wager-after-no-more-bets                       C  calls
@@ -210,8 +214,10 @@ EXCEPTIONS = {
 }
 
 # Rules that do not hold in every ruleset, by the first letters of the rulesets: f fr-craps, q qc-craps, r fr-roulette,
-# a fr-american-roulette.
+# a fr-american-roulette, b fr-boule.
 RULESETS_OF = """
+    thrower-not-rotated                  b
+    boule-number-invalid                 b
     combination-not-permitted            ra
     invalid-dice-values                  fq
     irregular-throw-counted              fq
@@ -238,11 +244,11 @@ RULESETS_OF = """
     imprisoned-at-close                  ra
     payment-order-violated               a
     seat-limit-exceeded                  a
-    payout-overpaid                      fqra
-    wager-after-no-more-bets             fqra
-    identification-due                   fra
+    payout-overpaid                      fqrab
+    wager-after-no-more-bets             fqrab
+    identification-due                   frab
     reportable-cash                      q
-    fill-unmatched                       fqra
+    fill-unmatched                       fqrab
 """
 
 EVERY_RULE = pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.name)
@@ -329,7 +335,7 @@ def test_some_rules_have_another_severity_in_one_case() -> None:
 @pytest.mark.parametrize("row", RULESETS_OF.strip().splitlines(), ids=str.strip)
 def test_a_rule_holds_where_the_table_says(row: str) -> None:
     name, letters = row.split()
-    by_letter = {"f": "fr-craps", "q": "qc-craps", "r": "fr-roulette", "a": "fr-american-roulette"}
+    by_letter = {"f": "fr-craps", "q": "qc-craps", "r": "fr-roulette", "a": "fr-american-roulette", "b": "fr-boule"}
     assert RULES[name].rulesets & {*by_letter.values()} == {by_letter[letter] for letter in letters}
 
 

@@ -94,6 +94,24 @@ ART_57_1 = table(f"""
     se font                   | payment-without-colour       | {A} colours; colour Anna blue 100; place w rouge 100 player=Anna colour=blue; land 1; pay w 100+100
 """)  # noqa: E501
 
+# La boule
+
+B = "fr-boule"
+ROLLS = [f"roll {1 + number % 9} person=p0" for number in range(30)]
+
+ART_45 = [
+    row(obligation, "thrower-not-rotated", f"{B} staff staff=croupier,employe", *ROLLS, "close")
+    for obligation in ("doivent être chargés", "spécialisé")
+]
+
+ART_46 = table(f"""
+    autorisés    | boule-number-invalid | {B}; roll 10
+    fait usage   | wager-not-permitted  | {B}; place w cheval 100
+    rapporte     | payout-overpaid      | {B}; place w plein 100 number=5; roll 5; pay w 800+100
+    rapporte     | payout-overpaid      | {B}; place w noir 100; roll 4; pay w 700+100
+    perdante     | losing-wager-paid    | {B}; place w impair 100; roll 5; pay w 100+100
+""")
+
 # Craps: the dice
 
 HELD = f"{CRAPS} custody; {SET}; offer S1; place w win 1000 seat=S1; select S1 a b / c d e f"
@@ -313,6 +331,8 @@ def inactive(placed: str) -> Iterator[Row]:
 
 
 ROWS = {
+    "fr-art-45": ART_45,
+    "fr-art-46": ART_46,
     "fr-art-54": ART_54,
     "fr-art-55-7": ART_55_7,
     "fr-art-55-8": ART_55_8,

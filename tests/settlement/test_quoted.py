@@ -51,6 +51,10 @@ def test_a_label_that_quotes_nothing_is_left_out() -> None:
 
 
 BY_ANALOGY = {
+    ("fr-boule", "boule-settled-before-call"): "american_roulette",
+    ("fr-boule", "wager-after-no-more-bets"): "american_roulette",
+    ("fr-boule", "wager-near-call"): "american_roulette",
+    ("fr-boule", "withdrawal-after-no-more-bets"): "american_roulette",
     ("fr-roulette", "no-more-bets-missing"): "american_roulette",
     ("fr-roulette", "wager-after-no-more-bets"): "american_roulette",
     ("fr-roulette", "wager-near-call"): "american_roulette",

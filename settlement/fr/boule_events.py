@@ -1,0 +1,43 @@
+"""The events of la boule: the ball at rest, and a throw that decides nothing."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from msgspec import UNSET, UnsetType
+
+from settlement.events.envelope import Data, Envelope, EventType, Id, Integer, Seq
+
+
+class BouleSettledData(Data, frozen=True, gc=False):
+    """The number in which the ball rests. ``person`` is the employee who threw it, unset if nobody knows."""
+
+    number: Integer
+    person: Id | UnsetType = UNSET
+
+
+class BouleSettled(Envelope, frozen=True, gc=False, tag="boule.settled"):
+    """The result of a coup."""
+
+    is_result: ClassVar[bool] = True
+    sentence: ClassVar[tuple[str, str] | None] = (
+        "The ball rests in {number}[; {person} threw it]",
+        "La boule s’arrête sur le {number}[ ; lancée par {person}]",
+    )
+    data: BouleSettledData
+
+
+class BouleVoidedData(Data, frozen=True, gc=False):
+    """``voids`` is the seq of the result just counted, if that one is void; ``approved_by`` is who approved it."""
+
+    reason: str
+    voids: Seq | UnsetType = UNSET
+    approved_by: Id | UnsetType = UNSET
+
+
+class BouleVoided(Envelope, frozen=True, gc=False, tag="boule.voided"):
+    """A throw that decides nothing: a ball that left the apparatus. Betting is open again in the same coup."""
+
+    voids_result: ClassVar[EventType | None] = BouleSettled
+    sentence: ClassVar[tuple[str, str] | None] = ("The throw is void: {reason}", "Le coup est annulé : {reason}")
+    data: BouleVoidedData
