@@ -144,7 +144,7 @@ class Run:
         }
 
     def _play(self, number: int) -> list[Stream]:
-        """Simulate a night of the four rulesets, in new streams."""
+        """Simulate a night of the rulesets, in new streams."""
         from audit.models import GamingTable
         from audit.simulation import RULESET_NAMES, play
 

@@ -67,11 +67,18 @@ class Layout:
     """One wheel and the shapes its layout allows.
 
     ``shapes`` maps a bet to the legal sets of numbers; each set maps to its pockets in the order they are printed.
+    ``red`` and ``black`` are its pockets of these colours; any other has a colour of its own.
     """
 
     wheel: Pockets
     zeros: frozenset[str]
     shapes: Mapping[str, Mapping[frozenset[str], Pockets]]
+    red: frozenset[str] = RED
+    black: frozenset[str] = frozenset(NUMBERS) - RED
+
+    def colour_of(self, pocket: str) -> str:
+        """Return how pages mark a pocket: r, n (noir), or z (of another colour, as a zero)."""
+        return "r" if pocket in self.red else "n" if pocket in self.black else "z"
 
 
 def _printed(shapes: Iterable[Iterable[str]]) -> Mapping[frozenset[str], Pockets]:

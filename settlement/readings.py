@@ -486,11 +486,7 @@ WHEEL_AND_ZERO = (
 )
 
 _readings: dict[str, Reading] = registries.table(
-    {
-        reading.name: reading
-        for readings in (PARAMETERS, PRICES, DICE_AND_STAKES, WHEEL_AND_ZERO)
-        for reading in readings
-    }
+    {reading.name: reading for reading in (*PARAMETERS, *PRICES, *DICE_AND_STAKES, *WHEEL_AND_ZERO)}
 )
 READINGS: Mapping[str, Reading] = MappingProxyType(_readings)
 """Every reading by its name; those a session may set come first, those that a ruleset brings last."""

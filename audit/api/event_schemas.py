@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from settlement.events import DATA_OF, TYPES
-from settlement.events.meanings import MEANINGS, meaning
+from settlement.events.meanings import happened, meaning
 from settlement.persons.opaque_ids import OPAQUE_ID
 
 REF = "#/components/schemas/{name}"
@@ -31,7 +31,7 @@ def event_schemas() -> dict[str, dict[str, Any]]:
 def _described(type: str, schema: dict[str, Any]) -> dict[str, Any]:
     data = _portable(schema)
     fields = {name: {**each, "description": meaning(type, name)} for name, each in data["properties"].items()}
-    return {**data, "title": type, "description": MEANINGS[type], "properties": fields}
+    return {**data, "title": type, "description": happened(type), "properties": fields}
 
 
 def _with_persons(fields: dict[str, Any]) -> dict[str, Any]:

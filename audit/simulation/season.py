@@ -110,7 +110,7 @@ class Season:
 
     @cached_property
     def games(self) -> list[str]:
-        """The rulesets of the tables, which are repeated: those of a night's mix that are in force, in euros."""
+        """The rulesets of the tables, repeated: those of a night’s mix in force and in euros, most played first."""
         played = [
             name
             for name, ruleset in RULESETS.items()
@@ -118,7 +118,11 @@ class Season:
             and simulator_of(name).currency == CURRENCY
             and ruleset.instrument.in_force_until is None
         ]
-        return sorted(played, key=lambda name: (RULESETS[name].equipment or "", name), reverse=True)
+
+        def share(name: str) -> tuple[int, str, str]:
+            return simulator_of(name).tables_in_mix, RULESETS[name].equipment or "", name
+
+        return sorted(played, key=share, reverse=True)
 
     @cached_property
     def codes(self) -> dict[str, str]:

@@ -6,7 +6,9 @@ keeps them exact. There are no floats. ``UNSET`` is a field that was not sent.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal, Protocol, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType
@@ -78,7 +80,8 @@ class Envelope(Struct, frozen=True, forbid_unknown_fields=True, gc=False, tag_fi
     until the next, for dice lie where they fell; otherwise until new stakes.
 
     One of a ruleset's own says which ``ruleset`` alone takes it, None for a type of the contract, and brings the
-    ``sentence`` that pages show it by, a template in English and French.
+    ``sentence`` that pages show it by, a template in English and French. ``meanings`` are for whoever sends it: what
+    each field of its data means, by its name, and under "" what happened.
     """
 
     type: ClassVar[str]
@@ -88,6 +91,7 @@ class Envelope(Struct, frozen=True, forbid_unknown_fields=True, gc=False, tag_fi
     stays_shown: ClassVar[bool] = False
     ruleset: ClassVar[str | None] = None
     sentence: ClassVar[tuple[str, str] | None] = None
+    meanings: ClassVar[Mapping[str, str]] = MappingProxyType({})
 
     stream: str
     seq: Seq

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from settlement.events import TYPES
+
 MEANINGS: Mapping[str, str] = {
     "session.opened": "A session begins at a table. First event of its stream.",
     "session.closed": "The session ends; its last coup ends with it.",
@@ -97,7 +99,7 @@ FIELDS: Mapping[str, str] = {
     "faces": "the two faces",
     "flags": "what was irregular about the throw",
     "float": "chips in the rack: amount",
-    "game": "`craps`, `french_roulette` or `american_roulette`",
+    "game": "`craps`, `french_roulette`, `american_roulette` or `boule`",
     "gaming_day": "the gaming day, whatever the clock says",
     "left_up_from": "the wager whose stake lies on",
     "marker": "marker put on the stake",
@@ -161,4 +163,11 @@ MEANT_OTHERWISE: Mapping[tuple[str, str], str] = {
 
 def meaning(type: str, field: str) -> str:
     """Return what ``field`` of the data of an event of ``type`` means."""
-    return MEANT_OTHERWISE.get((type, field), FIELDS[field])
+    own = TYPES[type].meanings.get(field)
+    return own or MEANT_OTHERWISE.get((type, field)) or FIELDS.get(field, "")
+
+
+def happened(type: str) -> str:
+    """Return what an event of ``type`` says happened; one of a ruleset's own that does not say, as pages show it."""
+    own = TYPES[type].meanings.get("") or (TYPES[type].sentence or ("",))[0]
+    return MEANINGS.get(type, own)

@@ -44,7 +44,13 @@ CHANCES: Mapping[str, frozenset[int]] = MappingProxyType(
 
 SEVEN = Odds(7, 1)
 
-LAYOUT = Layout(wheel=tuple(map(str, NUMBERS)), zeros=frozenset(), shapes=MappingProxyType({}))
+LAYOUT = Layout(
+    wheel=tuple(map(str, NUMBERS)),
+    zeros=frozenset(),
+    shapes=MappingProxyType({}),
+    red=frozenset(map(str, CHANCES["rouge"])),
+    black=frozenset(map(str, CHANCES["noir"])),
+)
 """The apparatus: its numbers as ``Table.result`` names them. No shape joins several of them."""
 
 

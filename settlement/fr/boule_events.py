@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import ClassVar
 
 from msgspec import UNSET, UnsetType
@@ -20,10 +22,19 @@ class BouleSettled(Envelope, frozen=True, gc=False, tag="boule.settled"):
     """The result of a coup."""
 
     is_result: ClassVar[bool] = True
+    shows: ClassVar[str | None] = "number"
     sentence: ClassVar[tuple[str, str] | None] = (
-        "The ball rests in {number}[; {person} threw it]",
-        "La boule s’arrête sur le {number}[ ; lancée par {person}]",
+        "The ball rests in {number}[, thrown by {person}]",
+        "La boule s’arrête sur le {number}[, lancée par {person}]",
     )
+    meanings: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "": "The ball of la boule came to rest: a result.",
+            "number": "the number in which it rests, 1 to 9",
+            "person": "the employee who threw it: a person. Without one nothing is known of the turns",
+        }
+    )
+
     data: BouleSettledData
 
 
@@ -40,4 +51,13 @@ class BouleVoided(Envelope, frozen=True, gc=False, tag="boule.voided"):
 
     voids_result: ClassVar[EventType | None] = BouleSettled
     sentence: ClassVar[tuple[str, str] | None] = ("The throw is void: {reason}", "Le coup est annulé : {reason}")
+    meanings: ClassVar[Mapping[str, str]] = MappingProxyType(
+        {
+            "": "A throw of la boule decides nothing. Betting reopens; it is still the same coup.",
+            "reason": "why, a text",
+            "voids": "seq of the result that was counted, if one was",
+            "approved_by": "who approved it: a person; without it, `voids` is critical if an outcome changes",
+        }
+    )
+
     data: BouleVoidedData

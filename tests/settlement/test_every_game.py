@@ -16,6 +16,7 @@ from tests.settlement.fr import (
     test_art_55_7_dice,
     test_art_55_8_wagers,
     test_art_57_1_american_roulette,
+    test_boule,
 )
 from tests.settlement.qc import test_s_95_17_place_bets
 from tests.settlement.streams import event, opener
@@ -598,6 +599,7 @@ EVERY_TAPE = [
         test_art_55_8_wagers,
         test_art_57_1_american_roulette,
         test_s_95_17_place_bets,
+        test_boule,
         test_corrections,
     )
     for tape in module.TAPES.values()

@@ -19,7 +19,7 @@ from itertools import pairwise
 from django.conf import settings
 from django.utils import timezone
 
-from audit.desk.ledger.fit import WHEELS, colour_of
+from audit.desk.ledger.fit import layout_with
 from audit.event_store import read
 from audit.models import BatchKind, Finding, LedgerBatch, LedgerPoint, LedgerProcess, LoggedStream, VideoRequest
 from settlement.codec import decode_one_stored
@@ -134,12 +134,12 @@ def _size(change: Change | None) -> int:
 def _shown(
     process: LedgerProcess, draw: Observation, before: Observation | None
 ) -> tuple[int, str, str, tuple[str, str]]:
-    names = WHEELS.get(process.variant)
-    if names is None:
+    layout = layout_with(process.variant)
+    if layout is None:
         throw = f"{draw.result // FACES + 1} – {draw.result % FACES + 1}" if process.kind == "void-call" else ""
         return draw.seq, "", throw, ("", "")
-    first = names[before.result] if before is not None else ""
-    return draw.seq, first, names[draw.result], (colour_of(first) if first else "", colour_of(names[draw.result]))
+    first, landed = layout.wheel[before.result] if before is not None else "", layout.wheel[draw.result]
+    return draw.seq, first, landed, (layout.colour_of(first) if first else "", layout.colour_of(landed))
 
 
 def _with_clocks(found: Sequence[tuple[int, int, str, str, tuple[str, str]]]) -> Iterator[Coup]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
-from types import MappingProxyType
 
 from django.utils.formats import number_format
 from django.utils.safestring import SafeString, mark_safe
@@ -15,11 +14,10 @@ from audit.charts.wheel import Pocket, draw_wheel
 from audit.models import LedgerProcess
 from audit.presentation import count
 from audit.reconciliation.wording import share
+from settlement import RULESETS
 from settlement.eprocess.explanations import best_arc, counts_of
 from settlement.eprocess.process import Process
-from settlement.layouts import NUMBERS, RED, WHEEL_37, WHEEL_38
-
-WHEELS: Mapping[int, Sequence[str]] = MappingProxyType({37: WHEEL_37, 38: WHEEL_38})
+from settlement.layouts import Layout
 
 BAND = 1.96
 """Standard deviations on either side of the mean between which 19 counts in 20 fall."""
@@ -51,10 +49,11 @@ class Fit:
 
 def fit_of(process: LedgerProcess, state: Process) -> Fit | None:
     """Return what fits best; None of a process about no wheel, or that has seen nothing. No query."""
-    names = WHEELS.get(process.variant)
+    layout = layout_with(process.variant)
     counts, arc = counts_of(state), best_arc(state)
-    if names is None or arc is None or not sum(counts):
+    if layout is None or arc is None or not sum(counts):
         return None
+    names, colour_of = layout.wheel, layout.colour_of
     by_distance = process.kind != "wheel"
     chosen = arc.cells(len(counts))
     cells = [
@@ -75,7 +74,7 @@ def fit_of(process: LedgerProcess, state: Process) -> Fit | None:
         "expected": decimal(draws * by_chance),
     }
     return Fit(
-        _wheel(names, counts, chosen, middle, best_words, by_distance=by_distance),
+        _wheel(layout, counts, chosen, middle, best_words, by_distance=by_distance),
         by_distance,
         cells,
         in_best,
@@ -85,7 +84,7 @@ def fit_of(process: LedgerProcess, state: Process) -> Fit | None:
 
 
 def _wheel(
-    names: Sequence[str],
+    layout: Layout,
     counts: Sequence[int],
     chosen: Sequence[int],
     middle: Sequence[str],
@@ -98,8 +97,10 @@ def _wheel(
     spread = BAND * sqrt(expected * (1 - 1 / len(counts)))
     words = _("%(cell)s pockets on: %(times)s times") if by_distance else _("%(cell)s: %(times)s times")
     pockets = [
-        Pocket(name, colour_of(name), times, words % {"cell": index if by_distance else name, "times": count(times)})
-        for index, (name, times) in enumerate(zip(names, counts, strict=True))
+        Pocket(
+            name, layout.colour_of(name), times, words % {"cell": index if by_distance else name, "times": count(times)}
+        )
+        for index, (name, times) in enumerate(zip(layout.wheel, counts, strict=True))
     ]
     drawn = draw_wheel(
         pockets,
@@ -113,9 +114,10 @@ def _wheel(
     return mark_safe(drawn)
 
 
-def colour_of(pocket: str) -> str:
-    """Return how a pocket is coloured: r, n, or z of a zero."""
-    return "r" if pocket in RED else "n" if pocket in NUMBERS else "z"
+def layout_with(pockets: int) -> Layout | None:
+    """Return the layout whose wheel has so many pockets; None if no ruleset plays with one."""
+    layouts = (ruleset.layout for ruleset in RULESETS.values())
+    return next((each for each in layouts if each is not None and len(each.wheel) == pockets), None)
 
 
 def decimal(number: float) -> str:

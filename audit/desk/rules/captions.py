@@ -22,6 +22,8 @@ from django.utils.translation import gettext_lazy
 from audit.presentation import FAMILY_NAMES, day, duration, event_name, labelled, language
 from audit.register.readings import KINDS, written
 from settlement.catalogue.words import word
+from settlement.events import TYPES
+from settlement.persons.opaque_ids import PERSON_FIELDS
 
 ZERO, MILLISECOND, SECOND = timedelta(), timedelta(milliseconds=1), timedelta(seconds=1)
 
@@ -201,6 +203,14 @@ NO_READING = gettext_lazy("The session declares no reading of its own")
 """A session that declares none of the parameters that the example that fires does."""
 
 
+ANOTHER_RESULT = gettext_lazy("Another result")
+"""Another value in a result of a type that a ruleset brings."""
+
+ANOTHER_PERSON = gettext_lazy("Somebody else did it")
+NOBODY_NAMED = gettext_lazy("Who did it is not reported")
+"""Another person in an event of such a type, or nobody."""
+
+
 def caption(
     kind: str,
     type: str,
@@ -222,9 +232,9 @@ def caption(
         case "saved" | "instead" if (type, field) == ("payout.made", "type") and not value["winnings"]:
             return str(HANDED_BACK)
         case "saved":
-            return str(SAVED.get(type, ""))
+            return str(SAVED.get(_like(type), ""))
         case "without":
-            return str(WITHOUT.get(type, ""))
+            return str(WITHOUT.get(_like(type), ""))
         case "before" if second and type != second:
             names = {"first": event_name(type), "second": event_name(second)}
             return _("First: %(first)s. Then: %(second)s.") % names
@@ -236,10 +246,18 @@ def caption(
             return ""
 
 
+def _like(type: str) -> str:
+    """Return the type of the contract in whose words one of a ruleset's own is spoken of, or ``type`` itself."""
+    kind = TYPES.get(type)
+    if kind is None or kind.ruleset is None:
+        return type
+    return "ball.settled" if kind.is_result else "spin.voided" if kind.voids_result else type
+
+
 def _instead(type: str, field: str, value: Any, before: Any, currency: str) -> str:
     match type, field:
         case _, "type":
-            return str(INSTEAD_OF_IT.get(type, ""))
+            return str(INSTEAD_OF_IT.get(_like(type), ""))
         case _, "occurred_at":
             return _clock(datetime.fromisoformat(value) - datetime.fromisoformat(before))
         case "session.opened", "observes":
@@ -252,6 +270,8 @@ def _instead(type: str, field: str, value: Any, before: Any, currency: str) -> s
         case "session.opened", "staff":
             roles = (word("role", each["role"], language()) for each in value)
             return _("On duty: %(roles)s") % {"roles": ", ".join(roles)}
+    if _like(type) != type:
+        return str(ANOTHER_RESULT if field not in PERSON_FIELDS else ANOTHER_PERSON if value else NOBODY_NAMED)
     changed = type, field
     own = LEFT_OUT.get(changed) if value is None else GIVEN.get(changed) if before is None else None
     return str(own or OWN.get((*changed, _key(value))) or INSTEAD.get(changed) or "")

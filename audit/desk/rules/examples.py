@@ -24,10 +24,9 @@ from audit.desk.icons import icon
 from audit.desk.rules.captions import caption
 from audit.desk.tables.event_sentences import sentence
 from audit.presentation import finding_title, language
-from settlement import Finding, adjudicate, decode
+from settlement import RULESETS, Finding, adjudicate, decode
 from settlement.catalogue.sentences import amount_in_prose, exponent
 from settlement.events import Event
-from settlement.layouts import RED
 
 FILE = Path(__file__).with_name("examples.jsonl")
 
@@ -224,7 +223,9 @@ def _step(example: _Example, index: int, part: Part, currency: str) -> Step:
         msgspec.json.encode({"stream": "s", "seq": index + 1, "type": kind, "occurred_at": at, "data": data})
     )
     ruleset = example.events[0][2].get("ruleset")
-    return Step(at[11:19], _mark(event, currency), _pocket(event), sentence(event, language(), currency, ruleset), part)
+    return Step(
+        at[11:19], _mark(event, currency), _pocket(event, ruleset), sentence(event, language(), currency, ruleset), part
+    )
 
 
 def _mark(event: Event, currency: str) -> SafeString | str:
@@ -238,14 +239,15 @@ def _mark(event: Event, currency: str) -> SafeString | str:
             return "·".join(map(str, data.faces))
         case "point.marked":
             return str(data.number)
+        case _ if event.is_result and event.shows and event.ruleset:
+            return str(getattr(data, event.shows))
         case other:
             return icon(ICONS[other], is_small=True) if other in ICONS else "•"
 
 
-def _pocket(event: Event) -> str:
+def _pocket(event: Event, ruleset: str | None) -> str:
     """Return how the result is coloured: r, n or z of a pocket, "" of everything else."""
-    data: Any = event.data
-    if event.type != "ball.settled":
+    known = RULESETS.get(ruleset or "")
+    if known is None or known.layout is None or not event.is_result or event.shows is None:
         return ""
-    pocket = str(data.pocket)
-    return "z" if pocket in ("0", "00") else "r" if pocket in RED else "n"
+    return known.layout.colour_of(str(getattr(event.data, event.shows)))

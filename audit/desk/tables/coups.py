@@ -14,7 +14,6 @@ from audit.felt.frames import Frame, Playback, Stake
 from audit.models import Finding
 from settlement import RULESETS, Event
 from settlement.events import ExtensionEvent
-from settlement.layouts import NUMBERS, RED
 
 IN_PLAY = ("on", "jail")
 """The states of a stake that a result may decide."""
@@ -146,9 +145,7 @@ def _decided(frames: Collection[Frame], seq: int) -> Collection[Stake]:
 
 def _kind(ruleset: str | None, result: str) -> str:
     known = RULESETS.get(ruleset or "")
-    if known is None or known.layout is None:
-        return ""
-    return "r" if result in RED else "n" if result in NUMBERS else "z"
+    return known.layout.colour_of(result) if known is not None and known.layout is not None else ""
 
 
 def _add_findings(

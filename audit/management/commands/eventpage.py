@@ -96,11 +96,15 @@ def page() -> str:
     """Return the page."""
     schemas = event_schemas()
     lines = [INTRODUCTION]
-    left = list(TYPES)
+    left = [name for name, kind in TYPES.items() if kind.ruleset is None]
     for section, beginnings in SECTIONS.items():
         lines.append(f"## {section}\n")
         for name in [each for each in left if each.startswith(beginnings)]:
             left.remove(name)
+            lines += _event(name, schemas)
+    lines.append("## Of one ruleset alone\n")
+    for name, kind in TYPES.items():
+        if kind.ruleset is not None:
             lines += _event(name, schemas)
     lines += _bets()
     return "\n".join(lines)
@@ -108,8 +112,8 @@ def page() -> str:
 
 def _bets() -> Iterator[str]:
     yield "## Bets\n"
-    yield "`bet` is one of these words, by `ruleset`. What a bet lies on is in further fields: `number` at craps,"
-    yield "`numbers` or `which` at roulette, `base` for odds.\n"
+    yield "`bet` is one of these words, by `ruleset`. What a bet lies on is in further fields: `number` at craps and"
+    yield "at la boule, `numbers` or `which` at roulette, `base` for odds.\n"
     yield "| `ruleset` | `game` | bets |\n|---|---|---|"
     for name, ruleset in RULESETS.items():
         bets = ", ".join(f"`{bet}`" for bet in WAGER_PROVISIONS[name])
@@ -119,9 +123,13 @@ def _bets() -> Iterator[str]:
 
 def _event(name: str, schemas: Mapping[str, Any]) -> Iterator[str]:
     schema = schemas[name]
+    type = TYPES[name]
     family = next((each for each, types in FAMILIES.items() if name in types), None)
+    if type.ruleset is not None and (type.is_result or type.voids_result):
+        family = "results"
+    where = f" Under `{type.ruleset}` alone." if type.ruleset else ""
     yield f"### `{name}`\n"
-    yield schema["description"] + (f" Family `{family}`." if family else "") + "\n"
+    yield schema["description"] + where + (f" Family `{family}`." if family else "") + "\n"
     if not schema["properties"]:
         yield "No fields.\n"
         return

@@ -29,8 +29,10 @@ def test_the_page_of_the_events_is_current() -> None:
 
 
 def test_every_event_and_every_field_has_a_meaning_and_no_other_has() -> None:
-    assert MEANINGS.keys() == TYPES.keys()
-    assert set(FIELDS) == set().union(*map(fields_of, TYPES))
+    contract, own = [[name for name, kind in TYPES.items() if bool(kind.ruleset) is is_own] for is_own in (False, True)]
+    assert MEANINGS.keys() == set(contract)
+    assert set(FIELDS) == set().union(*map(fields_of, contract))
+    assert {name: TYPES[name].meanings.keys() for name in own} == {name: {"", *fields_of(name)} for name in own}
     assert all(field in fields_of(type) for type, field in MEANT_OTHERWISE)
 
 

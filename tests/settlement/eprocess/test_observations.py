@@ -17,7 +17,6 @@ from settlement.eprocess.bets import Change
 from settlement.eprocess.channels import of_session
 from settlement.eprocess.ledger import Ledger
 from settlement.eprocess.observations import Observations, Recorder
-from settlement.events import BallSettled, DiceThrown
 from settlement.layouts import LAYOUT_38
 from settlement.night.value import ValueProcess
 from tests.settlement.streams import event, opener
@@ -71,7 +70,7 @@ def test_the_changes_of_the_players_add_up_to_those_of_the_table_whatever_is_dra
     several = 0
     for each in events:
         table = state.table
-        if isinstance(each, BallSettled | DiceThrown):
+        if each.is_result:
             assert all(table.wagers[wager].player for wager in table.live)
             look = recorder._look(table)
             several += len(look.players) > 1

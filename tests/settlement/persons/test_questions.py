@@ -10,6 +10,7 @@ import pytest
 from settlement import decode
 from settlement.catalogue.rule import RULESET_NAMES
 from settlement.events import Event
+from settlement.fr.art_46_boule import LAYOUT, odds_on
 from settlement.night.craps import fates
 from settlement.night.figures import Slip
 from settlement.night.roulette import covered
@@ -270,6 +271,10 @@ def test_opposite_sides_never_win_together(ruleset: str) -> None:
     for one, other in combinations(sides, 2):
         (chance, side), (other_chance, other_side) = sides[one], sides[other]
         if chance != other_chance or side == other_side:
+            continue
+        if ruleset == "fr-boule":  # of nine numbers one is on neither side
+            won = [[result for result in LAYOUT.wheel if odds_on(bet, result)] for bet in (one, other)]
+            assert sorted(won[0] + won[1]) == sorted(set(LAYOUT.wheel) - {"5"})
             continue
         if RULESETS[ruleset].layout:
             pockets = covered(ruleset, one, (), ()) | covered(ruleset, other, (), ())
