@@ -354,7 +354,7 @@ ENTRY = (
 )
 KEYS = "keys:list origin:str signers:list|absent"
 DECISION = "correction:int decision:str officer:str reason:str decided_at:str entry:dict"
-CORRECTING = ("entry.corrected", "entry.annulled", "throw.voided", "spin.voided")
+CORRECTING = re.compile(r"entry\.(corrected|annulled)|(?!x\.).*\.voided")
 AMOUNTS = ("expected", "recorded", "difference")
 
 
@@ -537,7 +537,7 @@ def check_decisions(content: Mapping[str, Any], events: list[Any], casino: int, 
     """Check what officers decided about corrections: each is in the audit trail, and two of them approve."""
     found = content.get("corrections") or {"approved": None, "decisions": []}
     checked(found, "approved:list|null decisions:list", "corrections")
-    changes = {event["seq"]: event for event in events if event["type"] in CORRECTING}
+    changes = {event["seq"]: event for event in events if CORRECTING.fullmatch(event["type"])}
     for each in found["decisions"]:
         logged = checked(each, DECISION, "a decision")["entry"]
         what = f"the decision of {each['officer']} about correction {each['correction']} ({each['decision']})"

@@ -118,7 +118,7 @@ class Boule(Session):
             self.writer.write("no_more_bets", actor="croupier-1")
         if self.does("spin void"):
             self.writer.write("boule.voided", actor="croupier-1", reason="foreign_object")
-            self.call()
+            self._throw_again()
         right = {"number": number, **who}
         if self.human is None:
             self._write_result(wait_s, **right)
@@ -130,9 +130,15 @@ class Boule(Session):
             self.writer.write(
                 "boule.voided", actor="croupier-1", voids=voids, reason="foreign_object", approved_by="chef-1"
             )
-            self.call()
+            self._throw_again()
         if not self.human.reads("boule.settled", wait_s, right, other):
             self._write_result(wait_s, **right)
+
+    def _throw_again(self) -> None:
+        """Play the coup on after a void throw: betting is open again."""
+        if self.does("staked after a void spin"):
+            self.take_stakes()
+        self.call()
 
     def _write_result(self, wait_s: float, **data: Any) -> None:
         self.writer.write("boule.settled", wait_s=wait_s, actor="croupier-1", **data)

@@ -443,7 +443,7 @@ class Human:
             self._correct(dict(right))
             return True
         # A second reading that would decide something more takes that from the players when it is annulled.
-        is_harmless = right.get("pocket", "0") not in ("0", "00")
+        is_harmless = right.get("pocket", str(right.get("number", 0))) not in ("0", "00")
         if self.does("result read twice" if is_harmless else "decision read twice"):
             writer.write(kind, wait_s=wait_s, actor=actor, **right)
             writer.may_be_undone()

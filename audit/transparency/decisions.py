@@ -15,6 +15,7 @@ again: which somebody had at the time is in the audit trail.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
@@ -25,7 +26,8 @@ from audit.models import FIRST_SANDBOX_ID
 
 COUNTERSIGNED, REFUSED = "countersigned", "refused"
 
-CORRECTING = ("entry.corrected", "entry.annulled", "throw.voided", "spin.voided")
+CORRECTING = re.compile(r"entry\.(corrected|annulled)|(?!x\.).*\.voided")
+"""The types of events that officers decide about: corrections, and what voids a result, of whichever ruleset."""
 
 EntryId: TypeAlias = tuple[int, str, int]
 """Casino, desk stream and number of an entry of the audit trail."""
@@ -181,7 +183,7 @@ def _faults(entry: _Entry, earlier: list[_Entry], *, is_away: bool) -> Iterator[
     ``is_away``: the correction is in an archive, so who recorded it is not here to be compared.
     """
     decision = entry.decision
-    if entry.kind not in CORRECTING and not is_away:
+    if CORRECTING.fullmatch(entry.kind or "") is None and not is_away:
         yield "there is no such correction"
     if entry.officer_id is None:
         yield "there is no such account"

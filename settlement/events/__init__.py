@@ -238,10 +238,12 @@ del _name, _cls
 
 
 def add_type(cls: type[Envelope], ruleset: str) -> None:
-    """Take an event type of a ruleset's own. Raise ``ValueError`` if its name is taken, or if it has no sentence."""
+    """Take an event type of a ruleset's own. Raise ``ValueError`` if its name is not free, or if it has no sentence."""
     name = cast(str, cls.__struct_config__.tag)
     if name.startswith("x."):
         raise ValueError(f"{name!r} is not free for a ruleset's own event")
+    if cls.voids_result is not None and not name.endswith(".voided"):
+        raise ValueError(f"{name!r} voids a result, so that its name has to end in '.voided'")
     if cls.sentence is None:
         raise ValueError(f"{name!r} has no sentence to show it by")
     registries.add(_types, name, cls, "an event type")
