@@ -151,7 +151,7 @@ _.print_status, _._config
 _.app_configs, _.field_choices, _.has_module_permission, _.managed
 
 # Simulators, which rulesets name.
-_.FrenchCraps, _.QuebecCraps, _.FrenchRoulette, _.AmericanRoulette
+_.FrenchCraps, _.QuebecCraps, _.FrenchRoulette, _.AmericanRoulette, _.Boule
 
 # Django: how it writes a date where no page of ours does.
 _.FORMAT_MODULE_PATH, _.DATE_FORMAT, _.SHORT_DATE_FORMAT, _.DATETIME_FORMAT, _.SHORT_DATETIME_FORMAT, _.TIME_FORMAT
@@ -237,4 +237,4 @@ _.pytest_collection_modifyitems
 _.deal_half, _.deal_imprisoned, _.deal_lost, _.deal_released, _.deal_void, _.deal_withdrawn, _.deal_won
 
 # Rulesets and what they name as texts: entry points (settlement/rulesets.py: OURS, and that of the toy).
-_.FR_CRAPS, _.QC_CRAPS, _.FR_ROULETTE, _.FR_AMERICAN_ROULETTE, _.TwoCoins
+_.FR_CRAPS, _.QC_CRAPS, _.FR_ROULETTE, _.FR_AMERICAN_ROULETTE, _.FR_BOULE, _.TwoCoins
