@@ -73,7 +73,7 @@ class Night:
 
 
 def tables_for(number: int, ruleset: str | None = None) -> list[str]:
-    """Return the codes of the tables of a night: C1, R1, A1, C2 …, Q for Québec."""
+    """Return the codes of the tables of a night: C1, R1, A1, C2 …, Q for Québec, B for la boule."""
     return [code for code, _ruleset in _tables(number, ruleset)]
 
 

@@ -91,13 +91,13 @@ QUESTIONS = (
     ),
     _question(
         "wheel-fairness",
-        Wording("Is this wheel fair?", "Ce cylindre est-il régulier ?"),
+        Wording("Is this wheel fair?", "Cet appareil est-il régulier ?"),
         Wording("[Wheel {subject}: ]the pockets do not come as those of an even wheel.",
-                "[Cylindre {subject} : ]les numéros ne sortent pas comme ceux d’un cylindre régulier."),
+                "[Appareil {subject} : ]les numéros ne sortent pas comme ceux d’un appareil régulier."),
         Wording(
             "Some wheels look like this by chance. Have the wheel levelled and its pockets examined.",
-            "Certains cylindres présentent cet aspect par hasard. Il convient de vérifier l’aplomb du cylindre et ses "
-            "cases.",
+            "Certains appareils présentent cet aspect par hasard. Il convient de vérifier l’aplomb de l’appareil et "
+            "ses cases.",
         ),
         equipment="wheel",
         before=Wording(

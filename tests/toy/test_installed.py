@@ -72,6 +72,7 @@ def test_it_plays_from_the_stake_to_the_page_of_a_finding(site: Path, database: 
     assert seen["pair"] == {
         "fr-roulette": "pair — even",
         "fr-american-roulette": "pair — even",
+        "fr-boule": "pair — even",
         "toy-two-coins": "la paire — a pair",
     }
     toy, roulette = seen["toy"], seen["roulette"]

@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from django.test import Client
-from two_coins.ruleset import BETS, NAME, TEXT, TOY
+from two_coins.ruleset import BETS, NAME, TEXT, TOY, CoinsTossed, TossVoided
 
 from audit.adjudication.replay import advance
 from audit.adjudication.stream_reader import corrections_of
+from audit.api.event_schemas import event_schemas
 from audit.models import Officer
 from audit.simulation import Night, play
 from settlement import RULESETS, ShapeError, adjudicate, coverage, decode
@@ -178,6 +180,21 @@ def test_its_event_is_refused_at_another_ruleset_and_where_nobody_knows_it() -> 
             decode(event("coins", 2, "coins.tossed", first="edge", second="pile"))
     with pytest.raises(ShapeError, match="no type of event"):
         decode(tossed)
+
+
+@pytest.mark.usefixtures("toy")
+def test_the_document_of_the_interface_has_its_event_which_says_no_meanings() -> None:
+    schema = event_schemas()["coins.tossed"]
+    assert schema["description"] == "The coins fall on {first} and {second}"
+    assert schema["properties"].keys() == {"first", "second"}
+
+
+def test_an_event_that_voids_a_result_has_a_name_that_officers_can_decide_about() -> None:
+    class Undone(TossVoided, frozen=True, gc=False, tag="toss.undone"):  # type: ignore[misc]
+        """Its name ends otherwise."""
+
+    with pytest.raises(ValueError, match=r"has to end in '\.voided'"):
+        register(replace(TOY, events=(CoinsTossed, Undone)))
 
 
 def test_what_a_ruleset_brings_goes_with_it() -> None:
