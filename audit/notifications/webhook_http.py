@@ -104,21 +104,38 @@ def resolved(target: Target) -> list[str]:
 
 
 def is_public(address: str) -> bool:
-    """Return whether an IP address is of the public internet, also where IPv6 carries an IPv4 address."""
+    """Return whether an IP address is globally reachable, also where IPv6 carries an IPv4 address.
+
+    IANA's registries of special-purpose addresses say which are. ``is_global`` knows those that Python's version knew,
+    and takes what IANA has not given to anybody for reachable: of IPv6 only 2000::/3 is given.
+    """
     try:
         ip = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return False
     if isinstance(ip, ipaddress.IPv6Address):
-        carried = ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else None)
+        carried = ip.ipv4_mapped
         if carried is None and ip in _NAT64:
             carried = ipaddress.IPv4Address(int(ip) & 0xFFFFFFFF)
         if carried is not None:
             return is_public(str(carried))
-    return ip.is_global and not ip.is_multicast
+        if ip not in _GIVEN:
+            return False
+    return ip.is_global and not ip.is_multicast and not any(ip in network for network in _NOT_REACHABLE)
 
 
 _NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+
+_GIVEN = ipaddress.IPv6Network("2000::/3")
+
+# In the registries, but not, or not everywhere, globally reachable; versions of Python differ about them.
+_NOT_REACHABLE = [
+    ipaddress.ip_network(each)
+    for each in (
+        *("192.0.0.0/24", "192.88.99.0/24"),  # assignments of protocols; relays of 6to4, deprecated
+        *("2001::/23", "2002::/16", "3fff::/20"),  # assignments of protocols with Teredo; 6to4; documentation
+    )
+]
 
 
 class Sender:

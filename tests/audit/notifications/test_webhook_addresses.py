@@ -39,13 +39,17 @@ def this_machine(settings: Any) -> None:
         *("::1", "::", "fe80::1", "fe80::1%eth0", "fc00::1", "fd12::1", "ff02::1", "2001:db8::1"),
         *("::ffff:127.0.0.1", "::ffff:169.254.169.254", "2002:7f00:1::", "2002:a9fe:a9fe::1", "64:ff9b::a9fe:a9fe"),
         *("64:ff9b::7f00:1", "nonsense", ""),
+        *("fec0::1", "64:ff9b:1::a00:1", "::127.0.0.1", "::8.8.8.8", "::ffff:0:10.0.0.1", "5f00::1", "100::1"),
+        *("2001:0:a00:1::1", "2001:2::1", "2002:808:808::1", "3fff::1", "4000::1", "192.0.0.8", "192.88.99.1"),
     ],
 )
 def test_an_address_that_is_not_public_is_refused(address: str) -> None:
     assert not is_public(address)
 
 
-@pytest.mark.parametrize("address", ["8.8.8.8", "93.184.216.34", "2606:4700::1111", "::ffff:8.8.8.8"])
+@pytest.mark.parametrize(
+    "address", ["8.8.8.8", "93.184.216.34", "2606:4700::1111", "::ffff:8.8.8.8", "64:ff9b::808:808"]
+)
 def test_a_public_address_is_not(address: str) -> None:
     assert is_public(address)
 
