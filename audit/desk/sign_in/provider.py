@@ -156,7 +156,11 @@ class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # not t
             raise SuspiciousOperation("the provider speaks of two persons")
         # How and when they proved who they are is believed of the signed token alone.
         proof = {name: claims.get(name) for name in ("amr", "acr", "auth_time")}
-        return {**additional, **{name: value for name, value in claims.items() if value is not None}, **proof}
+        # An address is verified by the source that names it: one pair, of the token if that has an address.
+        of_address = claims if claims.get("email") is not None else additional
+        address = {name: of_address.get(name) for name in ("email", "email_verified")}
+        stated = {name: value for name, value in claims.items() if value is not None}
+        return {**additional, **stated, **proof, **address}
 
     def retrieve_matching_jwk(self, token: str) -> jwt.PyJWK:
         """Return the key that the provider publishes for a token: by its name; the only one where it has none."""

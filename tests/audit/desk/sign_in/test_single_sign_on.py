@@ -544,6 +544,43 @@ def test_a_token_is_believed_that_is_of_this_provider_for_this_client_and_this_s
     assert is_in(client) == is_honest
 
 
+@pytest.mark.parametrize(
+    "of_token, of_endpoint, links",
+    [
+        ({"email": "theirs"}, {"email": "own", "email_verified": True}, False),
+        ({"email": "own", "email_verified": True}, {"email": "theirs"}, False),
+        ({"email_verified": True}, {"email": "theirs", "email_verified": False}, False),
+        ({"email_verified": True}, {"email": "theirs"}, False),
+        ({"email": "theirs", "email_verified": False}, {"email_verified": True}, False),
+        ({"email": "theirs", "email_verified": True}, {"email": "own", "email_verified": False}, True),
+        ({}, {"email": "theirs", "email_verified": True}, True),
+    ],
+)
+def test_an_address_of_one_source_is_not_verified_by_another(
+    issuer: str,
+    officer: Officer,
+    monkeypatch: Any,
+    of_token: dict[str, Any],
+    of_endpoint: dict[str, Any],
+    links: bool,
+) -> None:
+    addresses = {"theirs": officer.email, "own": "attacker@elsewhere.example"}
+
+    def stated_with(claims: dict[str, Any]) -> dict[str, Any]:
+        return claims | ({"email": addresses[claims["email"]]} if "email" in claims else {})
+
+    client = Client()
+    _to, params = begun(client)
+    now = int(time.time())
+    claims = {"iss": issuer, "aud": CLIENT, "sub": "s", "nonce": params["nonce"], "iat": now, "exp": now + 60}
+    token = jwt.encode(claims | stated_with(of_token), KEY, "RS256", headers={"kid": "k"})
+    monkeypatch.setattr(provider.ProviderBackend, "get_token", lambda *_: {"id_token": token, "access_token": "a"})
+    monkeypatch.setattr(provider.ProviderBackend, "get_userinfo", lambda *_: {"sub": "s", **stated_with(of_endpoint)})
+    monkeypatch.setattr(provider.ProviderBackend, "retrieve_matching_jwk", lambda *_: KEY.public_key())
+    client.get(CALLBACK, {"state": params["state"], "code": "c"})
+    assert ProviderAccount.objects.filter(officer=officer).exists() == links
+
+
 def test_a_provider_that_is_away_or_publishes_another_issuer_is_said_to_be(settings: Any, issuer: str) -> None:
     for address in ("http://127.0.0.1:9", f"{issuer}/"):
         settings.CABOCHON_OIDC_ISSUER = address
