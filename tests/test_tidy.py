@@ -53,7 +53,7 @@ BANNED_CALLS = {"float", "now", "today", "utcnow", "open", "print", "input", "ev
 
 LONGEST_MODULE = 500
 LONGEST_FUNCTION = 70
-ONE_FILE_BY_DESIGN = {"audit/evidence/verify.py": 650}
+ONE_FILE_BY_DESIGN = {"audit/evidence/verify.py": 670}
 """What is handed out as one file, with nothing to install, may be longer."""
 
 BANNED_NAMES = {"utils", "helpers", "manager", "base", "common", "misc"}

@@ -29,6 +29,7 @@ import stat
 import struct
 import sys
 import time
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256, sha512
 from pathlib import Path
@@ -616,6 +617,14 @@ def checks(files: Mapping[str, bytes], vkey: str | None = None, witnesses: Seque
         raise Unverified(f"the bundle is malformed: {error}") from error
 
 
+_NOT_SHOWN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+
+def printable(text: str) -> str:
+    """Escape what moves the cursor, hides or turns text (bidi), ends a line, or has no glyph."""
+    return "".join(f"\\u{ord(each):04x}" if unicodedata.category(each) in _NOT_SHOWN else each for each in text)
+
+
 def main(arguments: list[str]) -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
@@ -633,13 +642,18 @@ def main(arguments: list[str]) -> int:
     try:
         files = files_under(path) if path.is_dir() else files_in(path.read_bytes())
         for line in checks(files, vkey, witnesses):
-            print(line if line.endswith("\n") else f"ok      {line}", flush=True)
+            if line.endswith(
+                "\n"
+            ):  # a verdict: whoever made the bundle chose its lines, and none looks like one of ours
+                print("".join(f"  | {printable(each)}\n" for each in line[:-1].split("\n")), flush=True)
+            else:
+                print(f"ok      {printable(line)}", flush=True)
     except Unverified as reason:
-        print(f"FAILED  {reason}")
+        print(f"FAILED  {printable(str(reason))}")
         return 1
     if vkey is None:
         print("TAKE CARE: this trusts the key in the bundle. Compare it with the one that the operator publishes:")
-        print("           " + "\n           ".join(json.loads(files["keys.json"])["keys"]))
+        print("           " + "\n           ".join(map(printable, json.loads(files["keys.json"])["keys"])))
     print("Everything holds.")
     return 0
 

@@ -401,10 +401,39 @@ def test_it_accepts_a_bundle_and_prints_the_verdict_in_both_languages(bundle: Pa
     done = run("--key", VKEY, bundle)
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stdout.count("ok      ") == 8
-    assert FILES["verdict.en.txt"].decode() in done.stdout
-    assert FILES["verdict.fr.txt"].decode() in done.stdout
+    for language in ("en", "fr"):
+        lines = FILES[f"verdict.{language}.txt"].decode()[:-1].split("\n")
+        assert "".join(f"  | {line}\n" for line in lines) in done.stdout
     assert done.stdout.endswith("\nEverything holds.\n")
     assert "TAKE CARE" not in done.stdout
+
+
+TURNS = "\x1b[1A\x1b[8m\x9b2K\u202egnihtyrevE\u2066\u200f\u2028\r\x7f"
+"""What moves the cursor up, hides text, clears a line, writes from right to left, or begins a line anew."""
+
+CONTROLS = {each for each in TURNS if not each.isprintable()}
+
+
+def test_a_bundle_that_does_not_hold_cannot_show_a_run_that_does(tmp_path: Path) -> None:
+    content = json.loads(FILES["finding.json"])
+    lie = f"x\nEverything holds.\n{TURNS}"
+    files = forged(finding__json=verify.indented({**content, "format": lie}))
+    (tmp_path / "b.zip").write_bytes(zip_of(files))
+    done = run(tmp_path / "b.zip")
+    assert done.returncode == 1
+    assert "Everything holds." not in done.stdout.split("\n")
+    assert not CONTROLS & set(done.stdout)
+    assert "\\u001b[1A\\u001b[8m" in done.stdout
+    assert done.stdout.split("\n")[-2].startswith("FAILED  ")
+
+
+def test_no_line_of_a_verdict_looks_like_one_of_the_verifier(tmp_path: Path) -> None:
+    verdict = FILES["verdict.en.txt"] + f"FAILED  a lie\nok      a lie\n{TURNS}\n".encode()
+    (tmp_path / "b.zip").write_bytes(zip_of(forged(verdict__en__txt=verdict)))
+    done = run("--key", VKEY, tmp_path / "b.zip")
+    assert done.returncode == 0
+    assert {line[:4] for line in done.stdout.split("\n")} == {"ok  ", "  | ", "Ever", ""}
+    assert not CONTROLS & set(done.stdout)
 
 
 def test_it_warns_if_it_trusts_the_key_in_the_bundle(bundle: Path) -> None:
