@@ -44,6 +44,7 @@ from audit.transparency import signing_keys
 from settlement.admission import are_surely_admitted
 from settlement.codec import decode_canonical_all, next_seq_after
 from settlement.events import OPENERS
+from settlement.plain_texts import are_surely_plain
 
 KEY_CACHE_S = 1.0
 """How long a key is used as it was when it was looked up."""
@@ -250,6 +251,6 @@ def columns_of(stream: str, body: bytes) -> tuple[Columns, int] | None:
     seqs = [event.seq for event in events]
     if seqs != list(range(seqs[0], seqs[0] + len(seqs))) or {event.stream for event in events} != {stream}:
         return None
-    if not _OPENING.isdisjoint(map(type, events)) or not are_surely_admitted(events):
+    if not _OPENING.isdisjoint(map(type, events)) or not are_surely_admitted(events) or not are_surely_plain(envelopes):
         return None
     return Columns(seqs, [event.occurred_at for event in events], envelopes), next_seq_after(events[-1])

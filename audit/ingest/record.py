@@ -9,7 +9,7 @@
 A table system that does not know what became of a request sends it again. An event that is stored already is compared,
 not stored again, and the receipt is that of the batch that holds the last event sent. A table system that signs its
 batches is asked for a signature over what would be stored, and not over what is there already. Whether persons are
-opaque ids, and bets in small letters, is asked of new events only.
+opaque ids, bets in small letters and texts without controls is asked of new events only.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ from settlement import diagnosis
 from settlement.admission import are_surely_admitted, refuse_unless_admitted
 from settlement.codec import ShapeError, decode_canonical, decode_canonical_all, next_seq_after
 from settlement.events import OPENERS, Event, EventsLost, SessionOpened
+from settlement.plain_texts import are_surely_plain, refuse_controls
 
 log = structlog.get_logger(__name__)
 
@@ -321,13 +322,14 @@ def _another_casino(key: ApiKey, named: str) -> str:
 
 
 def _check_admitted(key: ApiKey, stream: str, new: list[SentEvent], ruleset: str | None, body: Body) -> None:
-    """Raise ``InvalidEvents`` if a new event names a person, or a bet in capitals."""
-    if are_surely_admitted([each.event for each in new]):
+    """Raise ``InvalidEvents`` if a new event names a person or a bet in capitals, or has a control in a text."""
+    if are_surely_admitted([each.event for each in new]) and are_surely_plain(each.envelope for each in new):
         return
     faults: list[tuple[int, ShapeError]] = []
     for each in new:
         try:
             refuse_unless_admitted(each.event, ruleset)
+            refuse_controls(each.envelope)
         except ShapeError as fault:
             faults.append((each.index, fault))
     if faults:

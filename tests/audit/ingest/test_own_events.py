@@ -105,6 +105,9 @@ def test_the_evidence_has_them(tenant: Tenant) -> None:
         ({"ext": {"a": "x" * 4_096}}, "/0/ext", "4104 bytes"),
         ({"type": "x.Acme"}, "/0/type", "x."),
         ({"type": "acme.camera"}, "/0/type", "no type of event"),
+        ({"ext": {"a": ["\x1b[8m"]}}, "/0/ext/a/0", "U+001B"),
+        ({"ext": {"\u202egnihton": 1}}, "/0/ext", "U+202E"),
+        ({"data": {"wager": "w\x9b2K", "bet": "rouge", "stake": 1}}, "/0/data/wager", "U+009B"),
     ],
 )
 def test_what_is_refused_is_refused_with_a_word_why(
@@ -124,6 +127,15 @@ def test_what_is_refused_is_refused_with_a_word_why(
 def test_an_own_event_opens_no_stream(tenant: Tenant) -> None:
     own = rouge(tenant, "s")[2] | {"seq": 1}
     assert tenant.post("s", [own]).json()["code"] == "not-opened"
+
+
+def test_a_control_that_was_stored_is_compared_and_not_refused(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
+    events = rouge(tenant, "s")[:3]
+    events[2]["data"]["by"] = "a\nb"
+    with monkeypatch.context() as before_the_rule:
+        before_the_rule.setattr(record, "refuse_controls", lambda envelope: None)
+        assert tenant.post("s", events).status_code == 201
+    assert tenant.post("s", events).status_code == 200
 
 
 def test_a_person_who_was_stored_by_name_is_read_as_ever(tenant: Tenant, monkeypatch: pytest.MonkeyPatch) -> None:
