@@ -22,9 +22,9 @@ DEFAULT_DAYS, SANDBOX_DAYS = 365, 30
 
 
 MADE, ROTATED, REVOKED = "key.made", "key.rotated", "key.revoked"
-"""The entries of a key. The first two, with which one begins, say its scopes, the codes of its tables and when it
-expires, "" for never, and of one that has to sign its batches the ``public_key``, in base64. The second says until
-when the key is valid that it ``follows``, by its prefix."""
+"""The entries of a key. The first two, with which one begins, say its name, scopes, the codes of its tables and when it
+expires, "" for never, and of one that has to sign its batches the ``public_key``, in base64. The second says until when
+the key is valid that it ``follows``, by its prefix."""
 
 
 class NotActive(Exception):
@@ -72,7 +72,7 @@ def rotate(
     """
     before = ApiKey.objects.select_for_update(of=("self",)).select_related("casino").get(pk=key_id)
     now = timezone.now()
-    if before.revoked_at is not None or (before.expires_at is not None and before.expires_at <= now):
+    if not before.is_still_active():
         raise NotActive
     if expires_at is None and before.expires_at is not None:
         expires_at = now + (before.expires_at - before.created_at)
@@ -107,7 +107,7 @@ def stated_of(key: ApiKey) -> dict[str, Any]:
     tables = sorted(key.tables.values_list("code", flat=True))
     expires = key.expires_at.astimezone(UTC).isoformat() if key.expires_at is not None else ""
     stated = {"id": key.pk, "prefix": key.prefix, "scopes": sorted(key.scopes), "tables": tables, "expires": expires}
-    return stated | _signing(key)
+    return stated | {"named": key.name} | _signing(key)
 
 
 def _signing(key: ApiKey) -> dict[str, str]:

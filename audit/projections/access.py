@@ -19,7 +19,7 @@ from audit.access.keys import MADE, REVOKED, ROTATED
 from audit.event_store.audit_trail import INSTALLATION
 from audit.models import ApiKey, Casino, GamingTable, GroupRole, Membership, Officer, ProviderAccount
 from audit.projections.casinos import SETTINGS_KEPT
-from audit.projections.entries import Entry, entries
+from audit.projections.entries import Entry, entries, is_same_instant
 from audit.projections.faults import WrongRow
 from audit.projections.found import Figures
 
@@ -116,7 +116,7 @@ def wrong_keys(casino_id: int | None) -> Iterator[WrongRow]:
     """Yield what does not hold about what the API keys of a casino may do, of every one for None.
 
     Entries of 0.2.0 and before say neither scopes nor tables, until ``manage.py keep``, nor when a key expires; those
-    of 0.1.0 not each that was revoked. The digest of a secret is in no entry.
+    of 0.1.0 not each that was revoked; those before 1.0 not its name. The digest of a secret is in no entry.
     """
     is_kept = any(entries(INSTALLATION, (SETTINGS_KEPT,)))
     begun = keys_stated(casino_id)
@@ -140,6 +140,12 @@ def wrong_keys(casino_id: int | None) -> Iterator[WrongRow]:
             yield WrongRow("key", f"API key {key.prefix} is stored, and no entry says what it may do")
         if key.pk in revoked and key.revoked_at is None:
             yield WrongRow("key", f"API key {key.prefix} is not revoked, and {revoked[key.pk].name} says so")
+        elif (
+            (ending := revoked.get(key.pk))
+            and ending.type == REVOKED
+            and not is_same_instant(key.revoked_at, ending.at)
+        ):
+            yield WrongRow("key", f"API key {key.prefix} is not revoked when {ending.name} says")
         elif is_kept and key.pk not in revoked and key.revoked_at is not None:
             yield WrongRow("key", f"API key {key.prefix} is revoked, and no entry says so")
     for pk, entry in begun.items():
@@ -153,6 +159,8 @@ def _altered(key: ApiKey, tables: list[str], entry: Entry, expires: Any) -> str:
         "casino": key.casino_id == entry.casino_id,
         "prefix": key.prefix == stated.get("prefix"),
         "scopes and tables": (sorted(key.scopes), tables) == (stated.get("scopes"), stated.get("tables")),
+        "name": "named" not in stated or key.name == stated["named"],
+        "date": entry.type == KEY_KEPT or is_same_instant(key.created_at, entry.at),
         "expiry": expires is None or (key.expires_at.astimezone(UTC).isoformat() if key.expires_at else "") == expires,
     }
     return ", ".join(name for name, is_right in holds.items() if not is_right)

@@ -310,3 +310,12 @@ def test_a_key_is_named_by_its_prefix_with_cab_or_without(db: None, named: str) 
     assert ApiKey.of_secret(second) is not None
     call_command("revokekey", name(second), stdout=StringIO())
     assert ApiKey.of_secret(second) is None
+
+
+def test_a_key_that_is_revoked_works_no_more_whenever_that_is_said_to_be(tenant: Tenant) -> None:
+    """Nothing revokes a key in advance: by a date to come somebody would have it live again."""
+    ApiKey.objects.filter(pk=tenant.key.pk).update(revoked_at=timezone.now() + timedelta(days=30_000))
+    assert tenant.ask("rules").status_code == 401
+    assert not tenant.key.is_still_active()
+    assert tenant.key.prefix not in ApiKey.active_digests()
+    assert ApiKey.still_active([tenant.key.pk]) == {}

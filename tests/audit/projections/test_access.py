@@ -112,6 +112,19 @@ FORGED = {
         "update audit_apikey set revoked_at = null where id = {revoked}",
         "is not revoked, and entry",
     ),
+    "a revoked key that is valid until later": (
+        "update audit_apikey set revoked_at = '2099-01-01' where id = {revoked}",
+        "is not revoked when entry",
+    ),
+    "a key that was revoked earlier": (
+        "update audit_apikey set revoked_at = revoked_at - interval '1 day' where id = {revoked}",
+        "is not revoked when entry",
+    ),
+    "a key of another name": ("update audit_apikey set name = 'other' where id = {key}", "has not the name"),
+    "a key of another day": (
+        "update audit_apikey set created_at = created_at - interval '1 day' where id = {key}",
+        "has not the date",
+    ),
     "a key of another casino": (
         "update audit_apikey set casino_id = -1 where id = {key}",
         "has not the casino that entry",

@@ -1,0 +1,13 @@
+"""What is active is one definition."""
+
+from pathlib import Path
+
+from django.db import migrations
+
+AUDIT = Path(__file__).resolve().parent.parent
+
+
+class Migration(migrations.Migration):
+    dependencies = [("audit", "0005_own_voiding")]
+
+    operations = [migrations.RunSQL((AUDIT / "access/sql/active.sql").read_text())]
