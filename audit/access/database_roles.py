@@ -229,8 +229,9 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     **{f"audit_{name}": () for name in ("act_sandbox_emptied", "keep_sandbox")},
     "audit_report_to_sign": (),
     "audit_report_integrity": (WEB, SEQUENCER),
-    # What is active is so for who acts and for who checks.
+    # What is active, and which run judges, is so for who acts and for who checks.
     "audit_key_is_active": (READER,),
+    "audit_judging_run": (READER,),
     # Four eyes are of two people.
     "audit_same_hands": (WEB,),
     "audit_may_decide": (WEB,),

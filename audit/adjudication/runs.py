@@ -23,7 +23,6 @@ from audit.corrections.decisions import approved_in
 from audit.event_store import audit_trail, cluster
 from audit.models import Adjudication, AdjudicationRun, Finding, FindingStatus, LoggedStream, RunCause, RunState
 from audit.models.adjudication import not_before_found
-from audit.models.runs import CURRENT
 from audit.register.in_force import newest_version
 from audit.transparency import finding_numbers
 
@@ -40,10 +39,18 @@ MAX_ERROR = 2_000
 """Characters of a reason."""
 
 
+def judging(stream_id: int, what_if_id: int | None = None) -> int | None:
+    """Return the run that judges a stream, None if none does: ``sql/judging.sql`` says which it is."""
+    with connection.cursor() as cursor:
+        cursor.execute("select audit_judging_run(%s, %s)", [stream_id, what_if_id])
+        [found] = cursor.fetchone()
+    return None if found is None else int(found)
+
+
 def is_newest(run: AdjudicationRun) -> bool:
     """Return whether no other run of the stream has begun since."""
-    later = AdjudicationRun.objects.filter(stream_id=run.stream_id, what_if=run.what_if_id, pk__gt=run.pk)
-    return not later.filter(state__in=CURRENT).exists()
+    judge = judging(run.stream_id, run.what_if_id)
+    return judge is None or judge <= run.pk
 
 
 _BEGINS = "pg_try_advisory_xact_lock(hashtextextended(concat('audit.run.begin', %(what_if)s), %(stream)s))"
@@ -99,7 +106,7 @@ def begin(adjudication: Adjudication, cause: RunCause, *, corrections_through: i
     The caller holds every adjudication of the stream, so that no step is under way.
     """
     of_stream = AdjudicationRun.objects.filter(stream_id=adjudication.stream_id, what_if=adjudication.what_if_id)
-    overtaken = of_stream.filter(state__in=CURRENT).order_by("-pk").first()
+    overtaken = of_stream.filter(pk=judging(adjudication.stream_id, adjudication.what_if_id) or 0).first()
     replaced = None
     if overtaken is not None:
         replaced = _what_stands(overtaken)
@@ -201,10 +208,9 @@ def record_failure(stream_id: int, engine_version: str, error: Exception, *, now
     run. Raise Django's database errors, where the database cannot take this down either.
     """
     now = now or timezone.now()
-    runs = AdjudicationRun.objects.filter(stream_id=stream_id, what_if=None, state__in=CURRENT)
     with transaction.atomic():
         begin_first(stream_id, engine_version, None)
-        run = runs.select_for_update(skip_locked=True).order_by("-pk").first()
+        run = AdjudicationRun.objects.select_for_update(skip_locked=True).filter(pk=judging(stream_id) or 0).first()
         if run is None or run.engine_version != engine_version:
             return False
         run.tries += 1

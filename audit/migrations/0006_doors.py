@@ -1,4 +1,4 @@
-"""What is active is one definition."""
+"""What is active, and which run judges, are one definition each."""
 
 from pathlib import Path
 
@@ -10,4 +10,7 @@ AUDIT = Path(__file__).resolve().parent.parent
 class Migration(migrations.Migration):
     dependencies = [("audit", "0005_own_voiding")]
 
-    operations = [migrations.RunSQL((AUDIT / "access/sql/active.sql").read_text())]
+    operations = [
+        migrations.RunSQL((AUDIT / "access/sql/active.sql").read_text()),
+        migrations.RunSQL((AUDIT / "adjudication/sql/judging.sql").read_text()),
+    ]

@@ -19,6 +19,7 @@ from operator import attrgetter
 from typing import Any
 
 from django.db.models import F
+from django.utils import timezone
 
 from audit.adjudication import clocks, replay, stream_reader
 from audit.adjudication.findings import as_row, instants_of
@@ -33,12 +34,11 @@ from audit.models import (
     LoggedStream,
     WitnessState,
 )
-from audit.models.runs import CURRENT
 from audit.projections.entries import Entry, entries
 from audit.projections.faults import WrongRow
 from audit.projections.figures import wrong_figures
-from audit.projections.runs import wrong_runs
-from audit.projections.unread import unread_sessions
+from audit.projections.runs import judging_runs, wrong_runs
+from audit.projections.unread import READ_WITHIN, unread_sessions
 from audit.reconciliation.sessions import OnePass
 from audit.transparency.kept_findings import ADJUDICATED, KEPT, KeptRow, root_of, rows_of
 from settlement import ENGINE_VERSION, State
@@ -69,13 +69,14 @@ class _Kept:
 @dataclass(slots=True)
 class Figures:
     """How much was held against the log: rows, sessions adjudicated again, those that are in an archive and were not,
-    casinos, tables and roles of which no entry says what they are.
+    those that were not for another reason, by name, casinos, tables and roles of which no entry says what they are.
     """
 
     findings: int = 0
     again: int = 0
     away: int = 0
     unstated: int = 0
+    passed_over: dict[str, str] = field(default_factory=dict)
 
 
 def wrong_findings(
@@ -188,23 +189,37 @@ def _of_runs(
     elif entry is None:
         for row in rows:
             yield WrongRow("finding", f"{row.rule} is stored, and no entry says so", name, row.seq)
-    run = _standing_run(stream_id) if deep else None
-    if run is None or run.engine_version != ENGINE_VERSION:
-        return
+    if deep:
+        yield from _judged_again(stream_id, name, entry, figures)
+
+
+def _judged_again(stream_id: int, name: str, entry: Entry | None, figures: Figures) -> Iterator[WrongRow]:
+    """Adjudicate a session again. Where that is not done, ``figures`` has why; it is a fault where nothing excuses it.
+
+    The log excuses a session that its newest entry has of another engine, one in an archive, and for a day after its
+    entry one that is being read anew. ``unread_sessions`` has the sessions that no entry says to be read.
+    """
+    run = judging_runs([stream_id]).get(stream_id)
     if archived.month_of(stream_id) is not None:
         figures.away += 1
-    else:
+    elif (why := _why_not_judged(run)) is None:
+        assert run is not None, "no run is a reason"
         figures.again += 1
         one_pass = OnePass()
         yield from _against_the_law(stream_id, name, run, one_pass)
         yield from wrong_figures(LoggedStream.objects.get(pk=stream_id), one_pass)
+    else:
+        figures.passed_over[name] = why
+        if entry is not None and entry.text("engine") == ENGINE_VERSION and entry.at + READ_WITHIN < timezone.now():
+            yield WrongRow("session", f"it was adjudicated, and is not adjudicated again: {why}", name)
 
 
-def _standing_run(stream_id: int) -> AdjudicationRun | None:
-    """Return the run whose findings stand; None if the session was not read, or another run is taking its place."""
-    runs = AdjudicationRun.objects.filter(stream_id=stream_id, what_if=None, state__in=CURRENT)
-    newest = runs.order_by("-pk").first()
-    return newest if newest is not None and newest.stands else None
+def _why_not_judged(run: AdjudicationRun | None) -> str | None:
+    if run is None:
+        return "no run judges it"
+    if run.engine_version != ENGINE_VERSION:
+        return f"its run is of engine {run.engine_version}"
+    return None if run.stands else "its run is to replace another, and has not read it to its end"
 
 
 def _differences(name: str, rows: list[KeptRow], entry: Entry) -> Iterator[WrongRow]:

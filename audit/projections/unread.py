@@ -2,6 +2,7 @@
 
     head of the session ─────────────────────────────────────────┐
     adjudications of it, of every engine version ────────────────┤ read no further than it goes, or a fault
+    that of the run that judges it ──────────────────────────────┤
     session.adjudicated, the newest, of what closed and was read ┤ there is one, or a fault
     its last batch, or that entry if it is later ────────────────┘ read to the end a day after, or a fault
 
@@ -26,7 +27,8 @@ READ_WITHIN = timedelta(days=1)
 """How long after its last batch, or after a run began anew, a session is to have been read to its end."""
 
 _READ = f"""
-select h.stream_id, s.name, h.next_seq, {HEAD_INSTANT}, coalesce(max(a.next_seq), 1)
+select h.stream_id, s.name, h.next_seq, {HEAD_INSTANT}, coalesce(max(a.next_seq), 1),
+  coalesce(max(a.next_seq) filter (where a.run_id = audit_judging_run(h.stream_id, null)), 1)
 from log.stream_head h join log.stream s using (stream_id)
 left join audit_adjudication a on a.stream_id = h.stream_id and a.what_if_id is null
 where h.stream_id = any (%b::bigint[]) and {archived.NOT_ARCHIVED}
@@ -46,13 +48,13 @@ def unread_sessions(stream_ids: Collection[int], adjudicated: Mapping[int, Entry
     """Yield what does not hold about how far sessions were read. ``adjudicated`` has the newest entry of each."""
     rows = binary_copy.execute(cluster.readable(_READ), (sorted(stream_ids),))
     now = timezone.now()
-    for stream_id, name, end, received_at, reached in rows:
+    for stream_id, name, end, received_at, reached, judged in rows:
         entry = adjudicated.get(stream_id)
         if reached > end:
             what = f"it is said to be adjudicated to event {reached - 1}, and ends at event {end - 1}"
             yield WrongRow("session", what, name, end - 1)
-        elif reached < end and _is_overdue(received_at, entry, now):
-            yield WrongRow("session", "nobody has adjudicated it from here on, for more than a day", name, reached)
+        elif judged < end and _is_overdue(received_at, entry, now):
+            yield WrongRow("session", "nobody has adjudicated it from here on, for more than a day", name, judged)
         elif reached == end and entry is None and _is_closed(stream_id, end):
             yield WrongRow("session", "it is said to be adjudicated to its end, and no entry says so", name, end - 1)
 

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from audit.archive.verify import wrong_files
 from audit.event_store.damage import described, is_damage
+from audit.evidence.verify import printable
 from audit.management.counted import counted
 from audit.models import FIRST_SANDBOX_ID, Casino, LoggedStream
 from audit.projections.found import Figures
@@ -106,9 +107,8 @@ class Command(BaseCommand):
                         outcome.add(fault)
         self._print(outcome, figures, duration_s, len(outside))
         if outcome.faults:
-            raise CommandError(
-                f"{counted(len(outcome.faults) + outcome.unlisted, 'fault')}. The first: {outcome.faults[0]}"
-            )
+            first = printable(str(outcome.faults[0]))
+            raise CommandError(f"{counted(len(outcome.faults) + outcome.unlisted, 'fault')}. The first: {first}")
 
     def _verify_derived(
         self, casino_id: int | None, outcome: Outcome, progress: Callable[[Figures], None], *, deep: bool
@@ -120,7 +120,7 @@ class Command(BaseCommand):
 
     def _print(self, outcome: Outcome, figures: Figures | None, duration_s: float, outside: int) -> None:
         for fault in outcome.faults:
-            self.stdout.write(str(fault))
+            self.stdout.write(printable(str(fault)))
         if outcome.unlisted:
             self.stdout.write(f"… and {outcome.unlisted} more")
         compared = f", {outside} exported" if outside else ""
@@ -147,6 +147,8 @@ class Command(BaseCommand):
             again = f", {counted(figures.again, 'session')} adjudicated again" if figures.again else ""
             again += f", {counted(figures.away, 'session')} archived and not" if figures.away else ""
             self.stdout.write(f"{counted(figures.findings, 'finding')} held against the log{again}")
+            for name, why in figures.passed_over.items():
+                self.stdout.write(f"Not adjudicated again: {printable(name)}, {why}.")
             if figures.unstated:
                 self.stdout.write(
                     "The log does not keep what "

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from functools import partial
 
 import pytest
+import time_machine
 from django.db import transaction
 
 from audit.ledger.feeding import feed
-from audit.models import LedgerBatch, LedgerProcess, SessionFigures, StreamEvidence, StreamMoney
+from audit.models import LedgerBatch, LedgerProcess, LoggedStream, SessionFigures, StreamEvidence, StreamMoney
 from audit.projections.ledger import wrong_ledger
 from tests import citus
-from tests.audit.projections.record import faults, whole_record
+from tests.audit.projections.record import derived, faults, whole_record
 from tests.audit.projections.test_casinos import RollBack, forge, named, named_after
 from tests.audit.transparency.sealed import seal
 
@@ -29,6 +31,10 @@ KEPT_FROM_IT = {
     " register_version, corrections_through, approved, began_at, completed_at, tries, error_type, error)"
     " select stream_id, casino_id, 9, cause, '1', 'running', register_version, corrections_through, approved, now(),"
     " null, 0, '', '' from audit_adjudicationrun where stream_id = {session}",
+    "a newer run with the least number": "insert into audit_adjudicationrun (stream_id, casino_id, number, cause,"
+    " engine_version, state, register_version, corrections_through, approved, began_at, completed_at, tries,"
+    " error_type, error) select stream_id, casino_id, 0, cause, '1', 'running', register_version, corrections_through,"
+    " approved, now(), null, 0, '', '' from audit_adjudicationrun where stream_id = {session}",
 }
 """Each keeps a session from being adjudicated again. That is named without ``--deep``."""
 
@@ -115,6 +121,27 @@ def test_what_is_kept_of_sessions_is_read_again(fed: Fed) -> None:
         fed.forge(f"update {change}{own}")
     found = named(deep=True)
     assert [what for what in FIGURES if f"its {what} are not what its events give" not in found] == []
+
+
+def test_each_session_is_adjudicated_again_or_named(fed: Fed) -> None:
+    sessions = LoggedStream.objects.filter(casino=fed.casino, is_of_desk=False).count()
+    figures = derived(fed.casino.pk, deep=True).figures
+    assert (figures.again, figures.passed_over) == (sessions, {})
+    fed.forge("update audit_adjudicationrun set engine_version = '1' where stream_id = {session}")
+    figures = derived(fed.casino.pk, deep=True).figures
+    assert figures.again == sessions - 1
+    assert figures.passed_over == {fed.record.name("dice"): "its run is of engine 1"}
+
+
+def test_a_session_that_was_adjudicated_and_is_not_again_is_a_fault_after_a_day(fed: Fed) -> None:
+    fed.forge("update audit_adjudicationrun set replaces_id = id, completed_at = null, state = 'running'" + OF_SESSION)
+    not_again = "it was adjudicated, and is not adjudicated again: its run is to replace another"
+    assert not_again not in named(deep=True), "it may be read anew just now"
+    with time_machine.travel(datetime.now(UTC) + timedelta(hours=25)):
+        assert not_again in named(deep=True)
+
+
+OF_SESSION = " where stream_id = {session}"
 
 
 WITHOUT_DUTY = "convert_to((convert_from(figures, 'UTF8')::jsonb - 'duty')::text, 'UTF8')"
