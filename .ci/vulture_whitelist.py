@@ -34,7 +34,8 @@ _.auto_open, _.daemon_threads, _.handle_error, _._pool, _._producer_pool
 
 # Celery: signals, the scheduler, the configuration; Prometheus' collector.
 _._has_been_logged
-_.Scheduler, _.set_up_logging, _.begin_task, _.end_task, _.touch_of_main_process, _.describe
+_.Scheduler, _.setup_schedule, _.apply_entry, _._heap
+_.set_up_logging, _.begin_task, _.end_task, _.touch_of_main_process, _.describe
 
 # Fields that are written here and read in a template, an export or SQL.
 _.beat_at, _.holder_began, _.holder_pid, _.last_turn_at

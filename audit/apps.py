@@ -18,7 +18,6 @@ class AuditConfig(AppConfig):
 
     def ready(self) -> None:
         from audit.event_store import officer_entries  # noqa: F401  (writes what is saved of an officer)
-        from audit.reconciliation import schedule  # noqa: F401  (follows each casino's cutoff from here on)
 
         register(_loaded_when_run("audit.api.view_checks.check_views"), Tags.security)
         register(_loaded_when_run("audit.desk.page_checks.check_pages"), Tags.security)

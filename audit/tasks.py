@@ -27,7 +27,7 @@ from audit.jobs import runner
 from audit.ledger import feeding
 from audit.models import Casino, LoggedStream, NightReport, NightRun
 from audit.notifications import alert_mail, alert_messages, alerts, broker_feed, case_mail, mail, webhook_delivery
-from audit.reconciliation import runs, schedule, sessions
+from audit.reconciliation import runs, sessions
 from audit.reconciliation.gaming_days import last_ended
 from audit.register import touched
 from settlement import ENGINE_VERSION
@@ -346,7 +346,6 @@ def night_sweep(**kwargs: Any) -> int:
     The ledger of each casino is fed as well, for what a lost message has left.
     """
     for casino in Casino.objects.filter(is_sandbox=False):
-        schedule.schedule(casino)
         night_ledger.delay(casino_id=casino.pk)
     nights = runs.due(timezone.now())
     for casino, day in nights:

@@ -37,9 +37,14 @@ def begin_task(task_id: str = "", task: Any = None, **kwargs: Any) -> None:
 
 
 @signals.task_postrun.connect
-def end_task(**kwargs: Any) -> None:
+def end_task(task: Any = None, state: str = "", kwargs: Any = None, **more: Any) -> None:
+    """Note that a periodic task ran to its end."""
     import structlog
 
+    from audit import task_runs
+
+    if state == "SUCCESS":
+        task_runs.note(getattr(task, "name", ""), kwargs or {})
     structlog.contextvars.clear_contextvars()
 
 

@@ -21,7 +21,7 @@ from django.db import DatabaseError, InterfaceError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
 
-from audit import heartbeats, monitoring
+from audit import heartbeats, monitoring, task_runs
 
 STATEMENT_S = 3.0
 """The limit of time of each query of a check."""
@@ -116,6 +116,7 @@ def _disk() -> Check:
 def _moving() -> list[Check]:
     with monitoring.statement_limit(STATEMENT_S):
         ages = monitoring.heartbeats()
+        late = [task.name for task in task_runs.scheduled_tasks() if task.is_late]
         unsealed, dirty = monitoring.unsealed(), monitoring.dirty()
         step_s = monitoring.last_step_s() if dirty.count else None
         witnesses = monitoring.witnesses()
@@ -129,6 +130,7 @@ def _moving() -> list[Check]:
         "notify": settings.CABOCHON_NOTIFY_STALE_S,
     }
     checks = [_aged(name, ages.get(name), limit, never=False) for name, limit in limits.items()]
+    checks.append(Check("schedule", not late, detail=f"not run in time: {', '.join(late)}" if late else ""))
     checks.append(_aged("sealing", unsealed.oldest_s, settings.CABOCHON_SEQUENCER_STALE_S))
     # A long queue that moves is slow and not stuck.
     stuck = dirty.oldest_s is not None and (step_s is None or step_s > settings.CABOCHON_REPLAY_STALE_S)

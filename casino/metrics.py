@@ -20,7 +20,7 @@ from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_l
 from prometheus_client.core import GaugeMetricFamily
 from prometheus_client.registry import Collector
 
-from audit import monitoring
+from audit import monitoring, task_runs
 from casino.celery import app
 
 STATEMENT_S = 2.0
@@ -50,7 +50,18 @@ class _Figures(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         errors = 0
-        for figures in (_dirty, _sealing, _witnesses, _jobs, _webhooks, _alerts, _heartbeats, _refused, _queues):
+        for figures in (
+            _dirty,
+            _sealing,
+            _witnesses,
+            _jobs,
+            _webhooks,
+            _alerts,
+            _heartbeats,
+            _scheduled,
+            _refused,
+            _queues,
+        ):
             try:
                 with monitoring.statement_limit(STATEMENT_S):
                     yield from list(figures())
@@ -126,6 +137,16 @@ def _heartbeats() -> Iterator[GaugeMetricFamily]:
         if name in ages:
             family.add_metric([name], ages[name])
     yield family
+
+
+def _scheduled() -> Iterator[GaugeMetricFamily]:
+    age = GaugeMetricFamily("cabochon_task_age_seconds", "Time since a periodic task ran", labels=["task"])
+    late = GaugeMetricFamily("cabochon_task_late", "1 while a periodic task has not run in time", labels=["task"])
+    for each in task_runs.scheduled_tasks():
+        late.add_metric([each.name], int(each.is_late))
+        if each.age_s is not None:
+            age.add_metric([each.name], each.age_s)
+    yield from (age, late)
 
 
 def _refused() -> Iterator[GaugeMetricFamily]:

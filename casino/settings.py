@@ -112,7 +112,7 @@ INSTALLED_APPS = [
     "django_filters",
     "drf_spectacular",
     "drf_spectacular_sidecar",
-    "django_celery_beat",
+    "django_celery_beat",  # for a landed migration that depends on it
     "django_otp",
     "django_otp.plugins.otp_totp",
     "django_otp.plugins.otp_static",
@@ -316,14 +316,14 @@ if CELERY_BROKER_URL.startswith("redis"):
     }
 else:
     CELERY_BROKER_TRANSPORT_OPTIONS = {"connect_timeout": 2}
-CELERY_BEAT_SCHEDULE = {
+CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "sweep": {
         "task": "audit.tasks.sweep",
         "schedule": env.float("CABOCHON_SWEEP_S", default=5.0),
         "options": {"queue": "replay", "expires": 30},
     },
     "purge": {"task": "audit.tasks.purge_quarantine", "schedule": 6 * 3600, "options": {"queue": "replay"}},
-    # Each casino has a periodic task in the database, at its own cutoff; this one catches up on missed nights.
+    # Beat sends each casino's night at its cutoff (casino.beat); this one catches up on missed nights.
     "nights": {
         "task": "audit.tasks.night_sweep",
         "schedule": env.float("CABOCHON_NIGHTS_S", default=600.0),
@@ -355,12 +355,14 @@ CELERY_BEAT_SCHEDULE = {
         "schedule": env.float("CABOCHON_CASES_S", default=60.0),
         "options": {"queue": "night", "expires": 60},
     },
-    "works": {  # background jobs; the name is stored in the database
+    "works": {  # background jobs
         "task": "audit.tasks.sweep_jobs",
         "schedule": env.float("CABOCHON_WORKS_S", default=30.0),
         "options": {"queue": "replay", "expires": 30},
     },
 }
+for _name, _entry in CELERY_BEAT_SCHEDULE.items():  # by which the worker notes that it ran
+    _entry["kwargs"] = {**_entry.get("kwargs", {}), "scheduled": _name}
 
 # Mail: night reports, alerts, requests to video rooms, late cases. Without a mail server it goes to the worker's log.
 

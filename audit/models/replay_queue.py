@@ -48,6 +48,16 @@ class LeafCursor(models.Model):
         return str(self.next_leaf)
 
 
+class TaskRun(models.Model):
+    """When a periodic task, by its name in the schedule, last ran to its end."""
+
+    name = models.CharField(primary_key=True, max_length=64)
+    ran_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Heartbeat(models.Model):
     """When a process of the deployment last did its work: ``beat``, ``replay``, ``night``, ``sequencer``."""
 

@@ -7,13 +7,14 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from audit import heartbeats, monitoring
+from audit import heartbeats, monitoring, task_runs, tasks
 from audit.adjudication.replay import advance
-from audit.models import Adjudication, Heartbeat
+from audit.models import Adjudication, Heartbeat, TaskRun
 from casino import metrics
 from tests.audit.tables import Tenant
 
@@ -26,8 +27,11 @@ def recent_heartbeats(settings: Any) -> Iterator[None]:
     settings.CABOCHON_SEQUENCER_STALE_S = settings.CABOCHON_REPLAY_STALE_S = 3_600.0
     for name in monitoring.PROCESSES:
         heartbeats.write(name)
+    for entry in settings.CELERY_BEAT_SCHEDULE.values():
+        task_runs.note(entry["task"], entry["kwargs"])
     yield
     Heartbeat.objects.all().delete()
+    TaskRun.objects.all().delete()
 
 
 def answer(client: Client, path: str = "/health/ready") -> tuple[int, dict[str, Any]]:
@@ -43,7 +47,7 @@ def test_ready_while_everything_works(client: Client) -> None:
     status, content = answer(client)
     assert (status, content["status"], content["failed"]) == (200, "ready", [])
     assert set(content["checks"]) == {
-        *("database", "migrations", "write", "disk", *monitoring.PROCESSES, "sealing", "adjudication")
+        *("database", "migrations", "write", "disk", *monitoring.PROCESSES, "schedule", "sealing", "adjudication")
     }
 
 
@@ -63,6 +67,40 @@ def test_a_process_that_never_worked_is_not_ready(client: Client) -> None:
     status, content = answer(client)
     assert (status, content["failed"]) == (503, ["beat"])
     assert content["checks"]["beat"]["age_s"] is None
+
+
+@pytest.mark.parametrize("name", settings.CELERY_BEAT_SCHEDULE)
+def test_a_periodic_task_that_did_not_run_is_named_and_measured(client: Client, settings: Any, name: str) -> None:
+    """Whatever keeps it from running: beat, the broker, a worker, or somebody who wants it so."""
+    settings.CABOCHON_METRICS_TOKEN = "right"
+    assert float(_scraped(client)[f'cabochon_task_late{{task="{name}"}}']) == 0
+    TaskRun.objects.filter(pk=name).update(ran_at=timezone.now() - timedelta(days=1))
+    for _ in range(2):
+        status, content = answer(client)
+        assert (status, content["failed"]) == (503, ["schedule"])
+        assert content["checks"]["schedule"]["detail"] == f"not run in time: {name}"
+        assert float(_scraped(client)[f'cabochon_task_late{{task="{name}"}}']) == 1
+        TaskRun.objects.filter(pk=name).delete()
+    assert answer(client, "/health/accepts")[0] == 200
+
+
+def test_a_task_that_was_not_sent_by_the_schedule_notes_nothing() -> None:
+    TaskRun.objects.all().delete()
+    task_runs.note("audit.tasks.heartbeat", {"scheduled": "sweep"})
+    task_runs.note("audit.tasks.sweep", {})
+    task_runs.note("audit.tasks.sweep", {"scheduled": "unknown"})
+    assert not TaskRun.objects.exists()
+
+
+def test_a_task_that_ends_notes_that_it_ran_and_one_that_fails_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    TaskRun.objects.all().delete()
+    sent = settings.CELERY_BEAT_SCHEDULE["works"]
+    tasks.sweep_jobs.apply(kwargs=sent["kwargs"])
+    assert set(task_runs.ran_at()) == {"works"}
+    before = task_runs.ran_at()
+    monkeypatch.setattr(tasks.runner, "abandoned", lambda: 1 / 0)
+    tasks.sweep_jobs.apply(kwargs=sent["kwargs"])
+    assert task_runs.ran_at() == before
 
 
 def test_a_batch_that_waits_too_long_for_its_seal_is_not_ready(client: Client, settings: Any) -> None:

@@ -37,11 +37,11 @@ import django
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
 django.setup()
 
+from django.conf import settings
 from django.core import checks as system_checks
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
-from django_celery_beat.models import PeriodicTask
 
 # The names of today's code --------------------------------------------------------------------------------------------
 from audit import models
@@ -52,6 +52,7 @@ from audit.event_store.archived import StreamArchived, month_of
 from audit.evidence.gather import evidence_of
 from audit.evidence.verify import checks, files_in
 from audit.ingest.receipts import receipt
+from audit.reconciliation import schedule
 from audit.transparency import proofs, signing_keys, tree
 from casino.celery import app
 from settlement import ENGINE_VERSION
@@ -442,9 +443,9 @@ def deploy() -> list[str]:
 
 
 def tasks() -> dict[str, Any]:
-    """Return how many tasks the schedule in the database has, and those of them that no worker knows."""
+    """Return how many tasks the schedule has, and those of them that no worker knows."""
     app.loader.import_default_modules()
-    scheduled = sorted({task for task in PeriodicTask.objects.values_list("task", flat=True) if task})
+    scheduled = sorted({entry["task"] for entry in settings.CELERY_BEAT_SCHEDULE.values()} | {schedule.TASK})
     return {"scheduled": len(scheduled), "unknown": [name for name in scheduled if name not in app.tasks]}
 
 

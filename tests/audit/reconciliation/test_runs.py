@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
 import time_machine
-from django_celery_beat.models import PeriodicTask
 
 from audit import tasks
 from audit.event_store.append import open_stream
 from audit.models import Casino, Finding, LoggedStream, NightReport, NightRun, SessionFigures
-from audit.reconciliation import runs, sessions
-from audit.reconciliation.schedule import task_name
+from audit.reconciliation import runs, schedule, sessions
 from tests.audit.reconciliation.played import DAY, MORNING, Events, buy_ins, count, record, session, table_of
 from tests.audit.tables import Tenant
 
@@ -200,19 +198,26 @@ def test_a_count_that_comes_restates_the_night_once_it_is_quiet(casino: Casino) 
     assert [version for _day, version, _state in of(casino)] == [1, 2]
 
 
-def test_each_casino_has_its_cutoff_in_the_schedule_by_its_own_clock(casino: Casino) -> None:
-    task = PeriodicTask.objects.get(name=task_name(casino))
-    assert (task.crontab.hour, task.crontab.minute, str(task.crontab.timezone)) == ("6", "0", "Europe/Paris")
-    assert json.loads(task.kwargs) == {"casino_id": casino.pk}
-    assert task.queue == "night"
+def test_each_casino_has_its_night_by_its_own_clock(casino: Casino) -> None:
+    assert schedule.Night(casino.pk, casino.code, time(6), "Europe/Paris") in schedule.nights()
     casino.cutoff, casino.time_zone = time(9, 30), "America/Montreal"
     casino.save()
-    task = PeriodicTask.objects.get(name=task_name(casino))
-    assert (task.crontab.hour, task.crontab.minute, str(task.crontab.timezone)) == ("9", "30", "America/Montreal")
-    task.enabled = False
-    task.save()
-    casino.save()
-    assert not PeriodicTask.objects.get(name=task_name(casino)).enabled, "what an officer set by hand stays"
+    assert schedule.Night(casino.pk, casino.code, time(9, 30), "America/Montreal") in schedule.nights()
+
+
+@pytest.mark.parametrize(
+    "now, last, following",
+    [
+        ("2026-11-20T05:00", "2026-11-20T05:00", "2026-11-21T05:00"),  # winter: 6:00 in Paris
+        ("2026-11-20T04:59", "2026-11-19T05:00", "2026-11-20T05:00"),
+        ("2026-03-28T12:00", "2026-03-28T05:00", "2026-03-29T04:00"),  # 23 hours
+        ("2026-10-24T12:00", "2026-10-24T04:00", "2026-10-25T05:00"),  # 25 hours
+        ("2026-11-20T23:30", "2026-11-20T05:00", "2026-11-21T05:00"),
+    ],
+)
+def test_a_night_begins_when_the_clock_of_the_casino_shows_its_cutoff(now: str, last: str, following: str) -> None:
+    instants = [datetime.fromisoformat(each).replace(tzinfo=UTC) for each in (now, last, following)]
+    assert schedule.cutoffs_around(time(6), ZoneInfo("Europe/Paris"), instants[0]) == tuple(instants[1:])
 
 
 def test_another_closing_float_makes_the_next_night_due(casino: Casino) -> None:

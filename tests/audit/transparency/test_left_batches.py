@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.db import connection
 from django.test import Client
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from audit import heartbeats, monitoring
+from audit import heartbeats, monitoring, task_runs
 from audit.event_store import binary_copy, merkle
 from audit.event_store.append import NewEvent, append
 from audit.event_store.read import Batch
@@ -119,6 +120,8 @@ def test_a_body_that_is_no_envelope_is_left_and_the_others_are_sealed(
     assert ("batch", 4) in {(fault.part, fault.first_seq) for fault in faults}
     for name in monitoring.PROCESSES:
         heartbeats.write(name)
+    for entry in settings.CELERY_BEAT_SCHEDULE.values():
+        task_runs.note(entry["task"], entry["kwargs"])
     ready = client.get("/health/ready").json()
     assert ready["failed"] == ["batches"]
     assert f"{stream} 4–4: no-envelope" in ready["checks"]["batches"]["detail"]
