@@ -34,8 +34,8 @@ from audit.transparency import signing_keys
 from audit.transparency.outcome import Outcome, Phase
 from audit.transparency.verify import one_snapshot, verify
 
-MAX_FAULTS = 200
-"""Faults that a page lists; ``manage.py verify`` lists more."""
+MAX_OF_A_PART = 20
+"""Faults of each part that a page lists; ``manage.py verify`` lists more."""
 
 COUNTED = ("streams", "batches", "events", "leaves", "checkpoints")
 """What a verification counts, by the names of ``Outcome``."""
@@ -102,8 +102,9 @@ def _is_whole(job: Job) -> bool:
 
 def _as_json(result: Outcome) -> dict[str, Any]:
     counts = {name: getattr(result, name) for name in COUNTED}
-    unlisted = result.unlisted + max(0, len(result.faults) - MAX_FAULTS)
-    return {**counts, "faults": [str(fault) for fault in result.faults[:MAX_FAULTS]], "unlisted": unlisted}
+    listed = [str(fault) for fault in result.listed(of_a_part=MAX_OF_A_PART)]
+    unlisted = sum(result.counts.values()) - len(listed)
+    return {**counts, "faults": listed, "unlisted": unlisted, "parts": dict(sorted(result.counts.items()))}
 
 
 def _what_if(job: Job, report: Progress) -> JobResult:

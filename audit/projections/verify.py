@@ -52,10 +52,7 @@ def verify_derived(
     is called after each. Call it in the transaction in which the log was verified, so that both are of one instant.
     """
     derived = Derived()
-    tampered = frozenset(
-        (fault.stream, fault.first_seq) for fault in log.faults if fault.part == "batch" and fault.first_seq is not None
-    )
-    for wrong in _wrong_rows(casino_id, tampered, derived.figures, deep, progress):
+    for wrong in _wrong_rows(casino_id, frozenset(log.tampered), derived.figures, deep, progress):
         derived.faults.append(Fault(wrong.part, wrong.what, wrong.stream, wrong.seq))
     return derived
 

@@ -10,8 +10,11 @@ from typing import TypeAlias
 from audit.event_store.archived import Month
 from audit.transparency.epochs import Epoch
 
-MAX_FAULTS = 1_000
-"""Faults listed; further ones are only counted."""
+MAX_OF_A_PART = 200
+"""Faults listed of each part; further ones are counted, so that a flood in one part hides no other."""
+
+POWER = ("officer", "role", "key", "link", "group", "request", "epoch", "clock")
+"""The parts that say who may do what, and what the log is: they are listed first."""
 
 
 class Phase(StrEnum):
@@ -68,7 +71,11 @@ class Archived:
 
 @dataclass(slots=True)
 class Outcome:
-    """What was verified, in numbers, and what did not hold, in the order of the log. ``phase`` is what it is at."""
+    """What was verified, in numbers, and what did not hold, in the order of the log. ``phase`` is what it is at.
+
+    ``counts`` has how many faults each part has, ``tampered`` every batch that is not what was accepted, as session and
+    first number.
+    """
 
     streams: int = 0
     batches: int = 0
@@ -79,15 +86,36 @@ class Outcome:
     epochs: list[Epoch] = field(default_factory=list)
     archived: dict[int, Archived] = field(default_factory=dict)  # by the first stream id of the month
     faults: list[Fault] = field(default_factory=list)
-    unlisted: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    tampered: set[tuple[str, int]] = field(default_factory=set)
     phase: Phase = Phase.EVENTS
 
+    @property
+    def unlisted(self) -> int:
+        """Return how many faults are counted and not listed."""
+        return sum(self.counts.values()) - len(self.faults)
+
     def add(self, fault: Fault) -> None:
-        """List a fault, or count it as ``unlisted`` if there are too many."""
-        if len(self.faults) < MAX_FAULTS:
+        """List a fault, or only count it if its part has too many."""
+        self.counts[fault.part] = self.counts.get(fault.part, 0) + 1
+        if self.counts[fault.part] <= MAX_OF_A_PART:
             self.faults.append(fault)
-        else:
-            self.unlisted += 1
+        if fault.part == "batch" and fault.first_seq is not None:
+            self.tampered.add((fault.stream, fault.first_seq))
+
+    def listed(self, *, of_a_part: int = MAX_OF_A_PART) -> list[Fault]:
+        """Return the first faults of each part, those of the parts that give power first."""
+        taken: dict[str, int] = {}
+        found: list[Fault] = []
+        for fault in self.faults:
+            taken[fault.part] = taken.get(fault.part, 0) + 1
+            if taken[fault.part] <= of_a_part:
+                found.append(fault)
+        return sorted(found, key=_rank)
+
+
+def _rank(fault: Fault) -> int:
+    return POWER.index(fault.part) if fault.part in POWER else len(POWER)
 
 
 Progress: TypeAlias = Callable[[Outcome], None]

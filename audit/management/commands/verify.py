@@ -107,7 +107,7 @@ class Command(BaseCommand):
                         outcome.add(fault)
         self._print(outcome, figures, duration_s, len(outside))
         if outcome.faults:
-            first = printable(str(outcome.faults[0]))
+            first = printable(str(outcome.listed()[0]))
             raise CommandError(f"{counted(len(outcome.faults) + outcome.unlisted, 'fault')}. The first: {first}")
 
     def _verify_derived(
@@ -119,10 +119,13 @@ class Command(BaseCommand):
         return derived.figures
 
     def _print(self, outcome: Outcome, figures: Figures | None, duration_s: float, outside: int) -> None:
-        for fault in outcome.faults:
+        for fault in outcome.listed():
             self.stdout.write(printable(str(fault)))
         if outcome.unlisted:
             self.stdout.write(f"… and {outcome.unlisted} more")
+        if outcome.faults:
+            counts = ", ".join(f"{part} {count:,}" for part, count in sorted(outcome.counts.items()))
+            self.stdout.write(f"Faults by part: {counts}")
         compared = f", {outside} exported" if outside else ""
         self.stdout.write(
             f"{counted(outcome.events, 'event')}, {counted(outcome.batches, 'batch', 'batches')}, "

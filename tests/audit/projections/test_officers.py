@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
+from io import StringIO
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from audit.access import accounts
 from audit.access.keepers import same_hands
 from audit.models import AccessLink, Officer, Role
 from audit.projections.takeover import keep_settings
+from audit.transparency import outcome
 from tests import citus
 from tests.audit.casework.test_actions import hired
 from tests.audit.projections.record import Casino, faults
@@ -123,6 +127,23 @@ def test_an_account_that_is_forged_is_named(kept: Accounts) -> None:
             missed[what] = found
     assert not missed
     assert faults() == []
+
+
+def test_a_flood_of_forged_findings_does_not_hide_a_superuser(kept: Accounts, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(outcome, "MAX_OF_A_PART", 2)
+    kept.record.played("flood")
+    seal()
+    kept.forge("update audit_finding set recorded = '{{}}', player = 'x'")
+    kept.forge("update audit_officer set is_superuser = true where id = {reset}")
+    printed = StringIO()
+    with pytest.raises(CommandError, match=r"The first: officer: .* may do everything"):
+        call_command("verify", stdout=printed)
+    lines = printed.getvalue().splitlines()
+    assert lines[0].startswith("officer: ")
+    assert sum(line.startswith("finding of ") for line in lines) == 2
+    [counts] = [line for line in lines if line.startswith("Faults by part: ")]
+    assert "officer 1" in counts
+    assert int(re.findall(r"finding (\d+)", counts)[0]) > 2
 
 
 def test_a_link_that_is_used_at_two_casinos_is_one() -> None:

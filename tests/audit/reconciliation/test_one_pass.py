@@ -38,7 +38,7 @@ from audit.reconciliation.sessions import OnePass, compute_figures
 from audit.register import entries
 from audit.register.entries import Proposal
 from audit.simulation import IRREGULARITIES, RULESET_NAMES
-from audit.transparency.outcome import Outcome
+from audit.transparency.outcome import Fault, Outcome
 from settlement import State
 from settlement.codec import decode_canonical, next_seq_after
 from settlement.events import SessionOpened
@@ -443,7 +443,10 @@ def test_the_chain_is_verified_before_figures_are_kept(tenant: Tenant, monkeypat
 
     def two_faults(*arguments: Any, streams: list[int], **options: Any) -> Any:
         verified.append(streams)
-        return Outcome(faults=[None], unlisted=1)  # type: ignore[list-item]
+        outcome = Outcome()
+        for part in ("batch", "head"):
+            outcome.add(Fault(part, "does not follow", "X1", 1))
+        return outcome
 
     monkeypatch.setattr(sessions, "verify", two_faults)
     in_one_pass(stream_id)
