@@ -1,9 +1,9 @@
 """Accounts of officers, held against the audit trail: what gives one power, and what shows that two are one person's.
 
     officer.made_superuser, officer.unmade_superuser ──► who may do everything at every casino
-    officer.deactivated, officer.reactivation_approved ─► who may sign in no more
-    officer.invited, officer.added ─────────────────────► who opened an account for whom
-    officer.link_issued, officer.link_used ─────────────► with whose link a password was chosen
+    officer.deactivated, officer.reactivation_approved ─► who may sign in, and who no more
+    officer.invited, officer.added ─────────────────────► which accounts there are, and who opened one for whom
+    officer.link_issued, officer.link_used ─────────────► which links there are, and with whose a password was chosen
 
 The last two decide whether two accounts are in the same hands, and so whether they are four eyes: whoever takes such a
 row away signs twice. Names of persons and mail addresses are in no entry. An entry about an account is in the trail
@@ -44,6 +44,9 @@ TYPES = (
     "officer.password_changed",
 )
 
+LINK_LIFE = timedelta(hours=72)
+"""How long a link is good, as the database counts it."""
+
 CLOCKS_APART = timedelta(hours=1)
 """How far the clock of the database, which dates the use of a link, may be from that of the entry."""
 
@@ -62,6 +65,15 @@ class Use:
     trail: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """That a link was issued: by whom, when, and whether it was shown to them."""
+
+    issuer: str
+    at: datetime
+    is_shown: bool
+
+
 @dataclass(slots=True)
 class _Account:
     """An account as its entries leave it. ``invited_by`` is "" if a command has opened it."""
@@ -72,6 +84,7 @@ class _Account:
     has_password: bool = False
     is_shown: bool = False
     uses: list[Use] = field(default_factory=list)
+    issues: list[Issue] = field(default_factory=list)
 
     def apply(self, entry: Entry) -> None:
         """Do what an entry says."""
@@ -84,6 +97,7 @@ class _Account:
                 self.invited_by = entry.actor
             case "officer.link_issued":
                 self.is_shown = entry.text("delivery") == "shown"
+                self.issues.append(Issue(entry.actor, entry.at, self.is_shown))
             case "officer.link_used" if not self._is_copy(entry):
                 self.uses.append(
                     Use(entry.text("issued_by"), entry.at, self.is_shown, self.has_password, entry.casino_id)
@@ -113,19 +127,53 @@ def wrong_officers(figures: Figures) -> Iterator[WrongRow]:
     is_kept = any(entries(INSTALLATION, (SETTINGS_KEPT,)))
     accounts = _stated()
     names = officer_names()
-    rows = Officer.objects.order_by("pk").values_list("pk", "username", "is_superuser", "is_active", "created_by")
-    for _pk, name, is_superuser, is_active, created_by in rows:
+    columns = ("username", "is_superuser", "is_active", "is_staff", "created_by")
+    for name, is_superuser, is_active, is_staff, created_by in Officer.objects.order_by("pk").values_list(*columns):
         account = accounts.get(name, _Account())
+        if is_kept and name not in accounts:
+            yield WrongRow("officer", f"{name} has an account, and no entry says so")
         if is_superuser and not account.is_superuser and not is_kept:
             figures.unstated += 1
         elif is_superuser and not account.is_superuser:
             yield WrongRow("officer", f"{name} may do everything at every casino, and no entry says so")
+        elif account.is_superuser and not is_superuser:
+            yield WrongRow("officer", f"{name} may no longer do everything, and no entry says so")
         if is_active and not account.is_active:
             yield WrongRow("officer", f"{name} may sign in, and was deactivated")
+        elif name in accounts and account.is_active and not (is_active and is_staff):
+            yield WrongRow("officer", f"{name} may not sign in, and no entry says so")
+        if name in accounts and not account.invited_by and created_by is not None:
+            what = f"{name} was invited by nobody, and {names.get(created_by, 'somebody who is gone')} is stored"
+            yield WrongRow("officer", what)
         if account.invited_by and names.get(created_by or 0) != account.invited_by:
             what = f"{name} was invited by {account.invited_by}, and {names.get(created_by or 0, 'nobody')} is stored"
             yield WrongRow("officer", what)
     yield from _wrong_links(accounts, names)
+    yield from _wrong_issues(accounts, names)
+
+
+def _wrong_issues(accounts: dict[str, _Account], names: dict[int, str]) -> Iterator[WrongRow]:
+    """Yield what does not hold about the links that there are: one that nobody issued sets another's password."""
+    stored: dict[str, list[Issue]] = {}
+    rows = AccessLink.objects.order_by("pk").values_list("officer", "issued_by", "issued_at", "is_shown", "expires_at")
+    for officer, issuer, at, is_shown, expires_at in rows:
+        name, issue = names.get(officer, ""), Issue(names.get(issuer, ""), at, is_shown)
+        stored.setdefault(name, []).append(issue)
+        stated = accounts[name].issues if name in accounts else []
+        if not any(_is_same_issue(issue, each) for each in stated):
+            yield WrongRow("officer", f"a link of {issue.issuer} for {name} is stored, and no entry says so")
+        elif expires_at - at > LINK_LIFE + CLOCKS_APART:
+            yield WrongRow("officer", f"a link of {issue.issuer} for {name} is good for longer than {LINK_LIFE}")
+    for name in sorted({*names.values()} & accounts.keys()):
+        for issue in accounts[name].issues:
+            if not any(_is_same_issue(each, issue) for each in stored.get(name, [])):
+                yield WrongRow("officer", f"the link of {issue.issuer} for {name} of {issue.at} is missing or altered")
+
+
+def _is_same_issue(stored: Issue, stated: Issue) -> bool:
+    """Whether a row is the link that an entry says, or its copy in the trail of another of the officer's casinos."""
+    is_alike = (stored.issuer, stored.is_shown) == (stated.issuer, stated.is_shown)
+    return is_alike and is_same_instant(stored.at, stated.at)
 
 
 def _stated() -> dict[str, _Account]:

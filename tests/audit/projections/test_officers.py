@@ -41,6 +41,7 @@ class Accounts:
             accounts.choose_password(accounts.issue_link(self.keeper, officer, is_shown=False), PASSWORD)
             accounts.choose_password(accounts.issue_link(self.keeper, officer, is_shown=True), PASSWORD)
         self.gone = hired(tenant, Role.AUDITOR, "gone")
+        self.chief = Officer.objects.create_superuser(f"chief-{self.casino.code}")
         accounts.deactivate(self.keeper, self.gone, reason="has left")
         keep_settings()
         seal()
@@ -63,7 +64,14 @@ class Accounts:
         return invitation.officer
 
     def forge(self, statement: str) -> None:
-        forge(statement, other=self.other.pk, invited=self.invited.pk, reset=self.reset.pk, gone=self.gone.pk)
+        forge(
+            statement,
+            chief=self.chief.pk,
+            other=self.other.pk,
+            invited=self.invited.pk,
+            reset=self.reset.pk,
+            gone=self.gone.pk,
+        )
 
 
 @pytest.fixture(scope=citus.MODULE)
@@ -77,6 +85,40 @@ FORGED = {
     "an officer who may do everything": (
         "update audit_officer set is_superuser = true where id = {reset}",
         "may do everything at every casino, and no entry says so",
+    ),
+    "an officer who may do everything no more": (
+        "update audit_officer set is_superuser = false where id = {chief}",
+        "may no longer do everything, and no entry says so",
+    ),
+    "an officer who may not sign in": (
+        "update audit_officer set is_active = false where id = {reset}",
+        "may not sign in, and no entry says so",
+    ),
+    "an officer who may not use the desk": (
+        "update audit_officer set is_staff = false where id = {reset}",
+        "may not sign in, and no entry says so",
+    ),
+    "an account that is said to be invited": (
+        "update audit_officer set created_by_id = {other} where id = {reset}",
+        "was invited by nobody, and second-keeper",
+    ),
+    "an account without an entry": (
+        "insert into audit_officer (username, password, is_superuser, is_staff, is_active, first_name, last_name,"
+        " email, date_joined) values ('forged', '!', false, true, true, '', '', '', now())",
+        "forged has an account, and no entry says so",
+    ),
+    "a link that nobody issued and nobody used": (
+        "insert into audit_accesslink (officer_id, is_invitation, token_sha256, issued_by_id, issued_at, expires_at,"
+        " is_shown) values ({other}, true, repeat('ab', 32), {reset}, now(), now() + interval '1 hour', false)",
+        "for second-keeper",
+    ),
+    "a link that is good for longer": (
+        f"update audit_accesslink set expires_at = expires_at + interval '9 days' where {OF_RESET}",
+        "is good for longer than",
+    ),
+    "a link that was issued at another time": (
+        f"update audit_accesslink set issued_at = issued_at - interval '1 day' where {OF_RESET}",
+        "is stored, and no entry says so",
     ),
     "an officer who may sign in again": (
         "update audit_officer set is_active = true where id = {gone}",
