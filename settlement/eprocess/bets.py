@@ -13,14 +13,15 @@ are rounded down so that no cell pays more than fairly, and wealth is rounded do
     ``OddsRatioBets``  of several groups one has more of the marked: Fisher's exact test as a bet
 
 Odds are in 2⁻⁶⁴: what one unit staked becomes. A factor of many draws is a power, computed with 192 binary digits and
-rounded down, so a batch costs the same whatever its length.
+rounded down, so a batch costs the same whatever its length. No gambler holds more than ``LARGEST``: what goes beyond is
+dropped, which can only make a question rarer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from math import comb
+from math import comb, prod
 from typing import Any, NamedTuple, Protocol
 
 ODDS_BITS = 64
@@ -29,6 +30,15 @@ EVENS = 1 << ODDS_BITS
 
 DIGITS = 192
 """Binary digits that a power keeps."""
+
+LARGEST = 1 << (400 + 128)
+"""The most that a gambler holds: wealth 2⁴⁰⁰, in 2⁻¹²⁸."""
+
+EXACT = 4_096
+"""Draws of a batch up to which a learner's odds are computed exactly; beyond, with ``DIGITS``, against the learner."""
+
+TOGETHER = 64
+"""Factors of a long product that are multiplied before it is rounded."""
 
 Counts = Sequence[int]
 """How often each cell came in a batch."""
@@ -70,12 +80,24 @@ class Factor(NamedTuple):
     shift: int
 
     def of(self, wealth: int) -> int:
-        """Return ``wealth`` times this, rounded down."""
+        """Return ``wealth`` times this, rounded down, ``LARGEST`` at most."""
         product = wealth * self.digits
-        return product >> self.shift if self.shift >= 0 else product << -self.shift
+        if product and product.bit_length() - self.shift > LARGEST.bit_length():
+            return LARGEST
+        return min(LARGEST, product >> self.shift if self.shift >= 0 else product << -self.shift)
 
     def times(self, other: Factor) -> Factor:
         return _cut(self.digits * other.digits, self.shift + other.shift)
+
+    def times_up(self, other: Factor) -> Factor:
+        """Return the product rounded up."""
+        product = _cut(self.digits * other.digits, self.shift + other.shift)
+        is_exact = product.shift == self.shift + other.shift
+        return product if is_exact else Factor(product.digits + 1, product.shift)
+
+    def over(self, other: Factor) -> Factor:
+        """Return the quotient rounded down."""
+        return _cut((self.digits << 2 * DIGITS) // other.digits, self.shift + 2 * DIGITS - other.shift)
 
 
 ONE = Factor(1, 0)
@@ -201,25 +223,51 @@ class Learner(NamedTuple):
 
     def settle(self, wealth: Sequence[int], memory: list[int], seen: Counts) -> list[int]:
         total, draws, before = sum(self.sizes), 0, sum(memory)
-        gained = lost = 1
+        gained: list[_Rising] = []
+        lost: list[_Rising] = []
         came = [0] * len(self.sizes)
         for cell, times in zip(self.cell_of, seen, strict=True):
             came[cell] += times
         for cell, times in enumerate(came):
-            gained *= _rising(memory[cell] + self.prior * self.sizes[cell], times)
-            lost *= self.sizes[cell] ** times
+            gained.append(_Rising(memory[cell] + self.prior * self.sizes[cell], times))
+            lost.append(_Rising(self.sizes[cell], times, step=0))
             memory[cell] += times
             draws += times
-        lost *= _rising(before + self.prior * total, draws)
-        return [wealth[0] * gained * total**draws // lost]
+        gained.append(_Rising(total, draws, step=0))
+        lost.append(_Rising(before + self.prior * total, draws))
+        return [_ratio_of(wealth[0], gained, lost, draws)]
 
 
-def _rising(first: int, factors: int) -> int:
-    """Return ``first`` × (``first`` + 1) × …, that many ``factors``."""
-    product = 1
-    for factor in range(first, first + factors):
-        product *= factor
-    return product
+class _Rising(NamedTuple):
+    """The product ``first`` × (``first`` + 1) × … of so many ``factors``; a power of ``first`` where ``step`` is 0."""
+
+    first: int
+    factors: int
+    step: int = 1
+
+    def exactly(self) -> int:
+        return prod(range(self.first, self.first + self.factors)) if self.step else self.first**self.factors
+
+    def parts(self) -> Iterator[int]:
+        """Yield products of ``TOGETHER`` factors or fewer, whose product this is."""
+        for done in range(0, self.factors, TOGETHER):
+            some = min(TOGETHER, self.factors - done)
+            yield _Rising(self.first + done * self.step, some, self.step).exactly()
+
+
+def _ratio_of(wealth: int, gained: Iterable[_Rising], lost: Iterable[_Rising], draws: int) -> int:
+    """Return ``wealth`` × ∏ ``gained`` / ∏ ``lost``, rounded down, ``LARGEST`` at most."""
+    if draws <= EXACT:
+        more, less = (prod(each.exactly() for each in side) for side in (gained, lost))
+        return min(LARGEST, wealth * more // less)
+    up, down = ONE, ONE
+    for each in lost:
+        for part in each.parts():
+            up = up.times_up(Factor(part, 0))
+    for each in gained:
+        for part in each.parts():
+            down = down.times(Factor(part, 0))
+    return down.over(up).of(wealth)
 
 
 class PairLearner(NamedTuple):
@@ -237,17 +285,19 @@ class PairLearner(NamedTuple):
         return self.cells * self.cells
 
     def settle(self, wealth: Sequence[int], memory: list[int], seen: Mapping[tuple[int, int], int]) -> list[int]:
-        gained = lost = 1
+        draws = sum(seen.values())
+        gained = [_Rising(self.cells, draws, step=0)]
+        lost: list[_Rising] = []
         by_row: dict[int, int] = {}
         for (row, cell), times in seen.items():
-            gained *= _rising(memory[row * self.cells + cell] + self.prior, times)
+            gained.append(_Rising(memory[row * self.cells + cell] + self.prior, times))
             by_row[row] = by_row.get(row, 0) + times
         for row, times in by_row.items():
             before = sum(memory[row * self.cells : (row + 1) * self.cells])
-            lost *= _rising(before + self.prior * self.cells, times)
+            lost.append(_Rising(before + self.prior * self.cells, times))
         for (row, cell), times in seen.items():
             memory[row * self.cells + cell] += times
-        return [wealth[0] * gained * self.cells ** sum(seen.values()) // lost]
+        return [_ratio_of(wealth[0], gained, lost, draws)]
 
 
 class LinearBets(NamedTuple):
@@ -279,7 +329,7 @@ class LinearBets(NamedTuple):
     def _stake(self, wealth: list[int], gain: int, worst: int) -> None:
         for index, halvings in enumerate(self.halvings):
             whole = worst << halvings
-            wealth[index] = wealth[index] * (whole + gain) // whole
+            wealth[index] = min(LARGEST, wealth[index] * (whole + gain) // whole)
 
 
 class DriftBets(NamedTuple):
@@ -304,11 +354,11 @@ class DriftBets(NamedTuple):
     def settle(self, wealth: Sequence[int], memory: list[int], seen: Sequence[int]) -> list[int]:
         after = list(wealth)
         for amount in seen:
-            bound = 2 * (self.usual + memory[0]) // (1 + memory[1])
+            bound = max(1, 2 * (self.usual + memory[0]) // (1 + memory[1]))  # counts that balance bring it down to 0
             gain = self.sign * max(-bound, min(bound, amount))
             for index, halvings in enumerate(self.halvings):
                 whole = bound << halvings
-                after[index] = after[index] * (whole + gain) // whole
+                after[index] = min(LARGEST, after[index] * (whole + gain) // whole)
             memory[0] += min(abs(amount), 2 * bound)  # so that one large amount does not blind it for long
             memory[1] += 1
         return after
@@ -344,5 +394,5 @@ class OddsRatioBets(NamedTuple):
             for index, (more, less) in enumerate(self.ratios):
                 powers = [more ** (own - low) * less ** (high - own) for own in range(low, high + 1)]
                 mean = sum(way * each for way, each in zip(ways, powers, strict=True))
-                after[index] = after[index] * powers[share.own_marked - low] * whole // mean
+                after[index] = min(LARGEST, after[index] * powers[share.own_marked - low] * whole // mean)
         return after
