@@ -23,6 +23,7 @@ from audit.models import (
     AlertKind,
     Casino,
     FailedRun,
+    LedgerSetAside,
     LeftBatch,
     LogFork,
     LoggedStream,
@@ -365,6 +366,13 @@ def left_batches(casinos: Collection[int] | None = None) -> tuple[list[LeftBatch
 def failed_runs() -> int:
     """Return how many adjudication runs have failed and were not run again."""
     return FailedRun.objects.filter(state=RunState.FAILED).count()
+
+
+def set_aside_by_ledger() -> tuple[list[LedgerSetAside], int]:
+    """Return the first batches that the ledger could not be fed, up to ``MAX_LEFT``, and how many they are in all."""
+    rows = LedgerSetAside.objects.order_by("pk")
+    first = list(rows.select_related("casino", "stream").defer("content")[:MAX_LEFT])
+    return first, len(first) if len(first) < MAX_LEFT else rows.count()
 
 
 def refused() -> list[Refused]:

@@ -122,6 +122,7 @@ def _moving() -> list[Check]:
         witnesses = monitoring.witnesses()
         fork = monitoring.fork()
         left, left_count = monitoring.left_batches()
+        set_aside, set_aside_count = monitoring.set_aside_by_ledger()
     limits = {
         "beat": settings.CABOCHON_BEAT_STALE_S,
         "sequencer": settings.CABOCHON_SEQUENCER_STALE_S,
@@ -142,6 +143,10 @@ def _moving() -> list[Check]:
         named = "; ".join(f"{each}: {each.cause}" for each in left)
         more = f" and {left_count - len(left)} more" if left_count > len(left) else ""
         checks.append(Check("batches", False, detail=f"not sealed: {named}{more}; manage.py verify"))
+    if set_aside:
+        named = "; ".join(f"{each.about}: {each.error}" for each in set_aside)
+        more = f" and {set_aside_count - len(set_aside)} more" if set_aside_count > len(set_aside) else ""
+        checks.append(Check("ledger", False, detail=f"not fed, and tried again: {named}{more}"))
     return [*checks, *(_cosigned(witness) for witness in witnesses)]
 
 

@@ -109,6 +109,8 @@ def _jobs() -> Iterator[GaugeMetricFamily]:
     jobs = monitoring.waiting_jobs()
     yield _gauge("jobs_waiting", "Background jobs that no worker has begun", jobs.count)
     yield _gauge("failed_runs", "Adjudication runs that failed", monitoring.failed_runs())
+    _first, set_aside = monitoring.set_aside_by_ledger()
+    yield _gauge("ledger_set_aside", "Batches that the evidence ledger could not be fed", set_aside)
 
 
 def _webhooks() -> Iterator[GaugeMetricFamily]:

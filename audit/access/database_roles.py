@@ -99,6 +99,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     **{f"audit_{name}": _INSERTED for name in ("escalation", "sessionfigures", "streammoney", "streamevidence")},
     **{f"audit_ledger{name}": _INSERTED for name in ("batch", "level", "point", "question", "year")},
     "audit_ledgercursor": {**_READ, WORKER: "insert, update"},
+    "audit_ledgersetaside": {**_READ, WORKER: "insert, update, delete"},
     "audit_ledgerprocess": {  # what was fed, and raised, never changes
         **_READ,
         WEB: "update (ended_at, ended_by, ended_reason)",

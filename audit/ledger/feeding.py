@@ -6,6 +6,9 @@
 The row ``LedgerCursor`` is held while a batch is fed and moves in the same transaction, so a batch is fed whole or not
 at all, once, however many workers try and wherever one dies. What is corrected later does not rewind a process.
 
+A batch that cannot be read or fed is set aside with its error and tried again after growing pauses; no other waits for
+it. It has its place in the order when it is fed.
+
 After the sessions come the nights whose sessions are all counted: the payouts of a night, which are compared within it,
 and the accounting variance of each of its sessions.
 """
@@ -22,9 +25,9 @@ import structlog
 from django.db import transaction
 from django.utils import timezone
 
-from audit.adjudication.runs import is_passing
-from audit.ledger import nights, order
+from audit.ledger import nights, order, set_aside
 from audit.ledger.questions import ask
+from audit.ledger.set_aside import error_of
 from audit.models import (
     BatchKind,
     Casino,
@@ -33,6 +36,7 @@ from audit.models import (
     LedgerLevel,
     LedgerPoint,
     LedgerProcess,
+    LedgerSetAside,
     LedgerYear,
     LoggedStream,
 )
@@ -47,8 +51,6 @@ from settlement.eprocess.observations import Payout, decode
 from settlement.eprocess.process import Process
 
 log = structlog.get_logger(__name__)
-
-MAX_ERROR = 500
 
 _FED = ["state", "wealth", "highest", "opening", "year", "alpha", "draws", "sessions", "first_day"]
 """What a batch may change of a process."""
@@ -67,7 +69,7 @@ def feed(casino: Casino) -> int:
         for _session in _fed_sessions(casino):
             fed += 1
         for row in nights.unfed(casino):
-            fed += _feed(casino, row, year_of(casino, timezone.now()), _seen(row))
+            fed += _feed_or_set_aside(casino, row, year_of(casino, timezone.now()))
     except StreamLocked:
         log.info("ledger waits", casino=casino.code)
     return fed
@@ -91,8 +93,23 @@ def feed_sessions(casino: Casino) -> int:
 
 def _fed_sessions(casino: Casino) -> Iterator[bool]:
     LedgerCursor.objects.get_or_create(casino=casino)
+    for each in set_aside.due(casino):
+        for row in _read_again(each):
+            if _feed_or_set_aside(casino, row, year_of(casino, timezone.now())):
+                yield True
     while _feed_next_session(casino):
         yield True
+
+
+def _read_again(each: LedgerSetAside) -> list[LedgerBatch]:
+    """Return the batches that a row of those set aside stands for. Raise ``StreamLocked``."""
+    if each.kind == BatchKind.PAYOUTS and not each.content:
+        return nights.again(each)
+    row = each.as_batch()
+    if not row.content:
+        assert row.stream_id is not None, "a session is read from its stream"
+        row.content, row.error = _read(row.stream_id, row.last_seq)
+    return [row]
 
 
 def year_of(casino: Casino, at: datetime) -> int:
@@ -108,23 +125,14 @@ def _feed_next_session(casino: Casino) -> bool:
         _move(casino, from_leaf, next_leaf)
         return False
     row = _session(casino, close)
-    return _feed(casino, row, year_of(casino, close.received_at), _seen(row), leaves=(from_leaf, next_leaf))
+    _feed_or_set_aside(casino, row, year_of(casino, close.received_at), leaves=(from_leaf, next_leaf))
+    return True
 
 
 def _session(casino: Casino, close: order.Close) -> LedgerBatch:
     """Return the batch of a session: read up to its close, with the corrections that were known by then."""
     stream = LoggedStream.objects.get(pk=close.stream_id)
-    content, error = b"", ""
-    try:
-        content = sessions.evidence_of(close.stream_id, close.seq)
-    except StreamLocked:
-        raise
-    except Exception as failure:
-        if is_passing(failure):
-            raise
-        # One stream that cannot be read must not stop the ledger: it is left out, and the page of the ledger says so.
-        log.exception("left out of the ledger", stream_id=close.stream_id)
-        error = f"{type(failure).__name__}: {failure}"[:MAX_ERROR]
+    content, error = _read(close.stream_id, close.seq)
     return LedgerBatch(
         casino=casino,
         kind=BatchKind.DRAWS,
@@ -139,8 +147,35 @@ def _session(casino: Casino, close: order.Close) -> LedgerBatch:
     )
 
 
-def _seen(batch: LedgerBatch) -> list[Fed]:
-    return [] if batch.error else list(batches_of(batch))
+def _read(stream_id: int, last_seq: int) -> tuple[bytes, str]:
+    """Return what a session gives, or why it cannot be read. Raise ``StreamLocked``."""
+    try:
+        return sessions.evidence_of(stream_id, last_seq), ""
+    except StreamLocked:
+        raise
+    except Exception as failure:
+        return b"", error_of(failure)
+
+
+def _feed_or_set_aside(casino: Casino, row: LedgerBatch, year: int, *, leaves: tuple[int, int] | None = None) -> bool:
+    """Feed one batch, or set it aside if that raises, and return whether it was fed here.
+
+    ``leaves``: from where to where the cursor moves.
+    """
+    if not row.error:
+        try:
+            return _feed(casino, row, year, list(batches_of(row)), leaves=leaves)
+        except StreamLocked:
+            raise
+        except Exception as failure:
+            row.error = error_of(failure)
+    with transaction.atomic():
+        cursor = LedgerCursor.objects.select_for_update().get(casino=casino)
+        if leaves is None or cursor.next_leaf == leaves[0]:
+            set_aside.keep(row)
+            cursor.next_leaf = cursor.next_leaf if leaves is None else leaves[1]
+            cursor.save(update_fields=["next_leaf"])
+    return False
 
 
 def batches_of(batch: LedgerBatch, content: bytes | None = None) -> Iterable[Fed]:
@@ -162,14 +197,15 @@ def batches_of(batch: LedgerBatch, content: bytes | None = None) -> Iterable[Fed
 def _feed(
     casino: Casino, row: LedgerBatch, year: int, seen: list[Fed], *, leaves: tuple[int, int] | None = None
 ) -> bool:
-    """Feed one batch, unless it was fed meanwhile; ``leaves``: from where to where the cursor moves. Return True."""
+    """Feed one batch, and return whether it was: not if another worker has fed it meanwhile."""
     cursor = LedgerCursor.objects.select_for_update().get(casino=casino)
     if leaves is not None:
         if cursor.next_leaf != leaves[0]:  # another worker has gone on: look again
-            return True
+            return False
         cursor.next_leaf = leaves[1]
     elif nights.is_fed(row):
         return False
+    set_aside.end(row)
     ledger = _ledger_of(casino, cursor, year)
     held = _hold_processes(casino, ledger, seen)
     cursor.number += 1

@@ -7,12 +7,14 @@ within the night, so those of all its sessions are one batch.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date
 
 import msgspec
 from msgspec import Struct
 
+from audit.ledger.set_aside import error_of
 from audit.ledger.shifts import shifts_of
-from audit.models import BatchKind, Casino, LedgerBatch, NightReport, NightState
+from audit.models import BatchKind, Casino, LedgerBatch, LedgerSetAside, NightReport, NightState
 from audit.reconciliation import sessions
 from audit.reconciliation.counts import Counts, count_streams
 from audit.reconciliation.night import Night, SessionResult, gather, session_streams
@@ -37,15 +39,37 @@ class CountedSession(Struct, frozen=True):
 
 def unfed(casino: Casino) -> Iterator[LedgerBatch]:
     """Yield what the counted nights of a casino give that was not fed, in the order of their first such reports."""
-    fed = LedgerBatch.objects.filter(casino=casino, kind=BatchKind.PAYOUTS)
-    done = set(fed.values_list("gaming_day", "currency"))
+    done: set[tuple[date, str]] = set()
+    for rows in (LedgerBatch.objects, LedgerSetAside.objects):
+        done |= set(rows.filter(casino=casino, kind=BatchKind.PAYOUTS).values_list("gaming_day", "currency"))
     reports = NightReport.objects.filter(casino=casino, state__in=COUNTED).order_by("pk").defer("content", "sheet")
     for report in reports:
         if (report.gaming_day, report.currency) not in done:
             done.add((report.gaming_day, report.currency))
-            night = _night(casino, report)
-            yield from _counts(night)
-            yield _payouts(night)  # the last, because it says that the night is done
+            yield from _rows_of(casino, report)
+
+
+def again(each: LedgerSetAside) -> list[LedgerBatch]:
+    """Return what a night gives that could not be read when it was due. Raise ``StreamLocked``."""
+    reports = NightReport.objects.filter(casino=each.casino, gaming_day=each.gaming_day, currency=each.currency)
+    counted = reports.filter(state__in=COUNTED).order_by("pk").defer("content", "sheet").first()
+    return _rows_of(each.casino, counted) if counted is not None else []
+
+
+def _rows_of(casino: Casino, report: NightReport) -> list[LedgerBatch]:
+    """Return what a night gives; its payouts are the last, because they say that it is done.
+
+    Of a night that cannot be read there is the batch of its payouts with the error. Raise ``StreamLocked``.
+    """
+    try:
+        night = _night(casino, report)
+        return [*_counts(night), _payouts(night)]
+    except sessions.StreamLocked:
+        raise
+    except Exception as failure:
+        row = _batch(casino, report.gaming_day, report.currency, BatchKind.PAYOUTS, b"")
+        row.error = error_of(failure)
+        return [row]
 
 
 def is_fed(row: LedgerBatch) -> bool:
@@ -72,7 +96,8 @@ def _counts(night: Night) -> Iterator[LedgerBatch]:
     for result in night.sessions:
         if result.drop is not None and result.figures.is_money_seen and result.figures.closed_by:
             shift = shifts.get(result.stream.stream_id, "")
-            row = _batch(night, BatchKind.COUNT, _counted(result, night.counts, shift))
+            counted = msgspec.json.encode(_counted(result, night.counts, shift), order="sorted")
+            row = _batch(night.casino, night.day, night.currency, BatchKind.COUNT, counted)
             row.stream, row.last_seq = result.stream, result.end
             yield row
 
@@ -87,15 +112,16 @@ def _payouts(night: Night) -> LedgerBatch:
     payouts: list[Payout] = []
     for stream_id in night.stream_ids:
         payouts += decode(sessions.evidence_of(stream_id, night.through[stream_id])).payouts
-    return _batch(night, BatchKind.PAYOUTS, payouts)
+    content = msgspec.json.encode(payouts, order="sorted")
+    return _batch(night.casino, night.day, night.currency, BatchKind.PAYOUTS, content)
 
 
-def _batch(night: Night, kind: BatchKind, content: object) -> LedgerBatch:
+def _batch(casino: Casino, day: date, currency: str, kind: BatchKind, content: bytes) -> LedgerBatch:
     return LedgerBatch(
-        casino=night.casino,
+        casino=casino,
         kind=kind,
-        gaming_day=night.day,
-        currency=night.currency,
+        gaming_day=day,
+        currency=currency,
         engine_version=ENGINE_VERSION,
-        content=msgspec.json.encode(content, order="sorted"),
+        content=content,
     )

@@ -33,6 +33,7 @@ join log.event e on e.stream_id = l.stream_id and e.seq between b.first_seq and 
 where l.log_index >= %b::bigint and l.log_index < %b::bigint and s.casino_id = %b::bigint
   and s.table_id is not null and not s.is_of_desk and e.envelope ->> 'type' = 'session.closed'
   and not exists (select from audit_ledgerbatch f where f.stream_id = l.stream_id and f.kind = 'draws')
+  and not exists (select from audit_ledgersetaside a where a.stream_id = l.stream_id and a.kind = 'draws')
 group by l.log_index, l.stream_id order by l.log_index limit 1
 """
 
@@ -43,6 +44,7 @@ from log.leaf l join log.stream s on s.stream_id = l.stream_id
 where l.log_index >= %b::bigint and l.log_index < %b::bigint and s.casino_id = %b::bigint
   and s.table_id is not null and not s.is_of_desk
   and not exists (select from audit_ledgerbatch f where f.stream_id = l.stream_id and f.kind = 'draws')
+  and not exists (select from audit_ledgersetaside a where a.stream_id = l.stream_id and a.kind = 'draws')
 """
 _CLOSES_OF_NODES = """
 select l.log_index, b.stream_id, min(e.seq), min(b.received_at)
@@ -56,8 +58,9 @@ group by l.log_index, b.stream_id order by l.log_index limit 1
 
 
 def next_close(casino_id: int, first_leaf: int) -> tuple[Close | None, int]:
-    """Return the first close of a session that was not fed, from ``first_leaf`` on, and the leaf to go on from.
+    """Return the first close, from ``first_leaf`` on, of a session that awaits its turn, and the leaf to go on from.
 
+    It awaits it if it was neither fed nor set aside.
     Without a close the latter is the size of the tree.
     """
     [(size,)] = binary_copy.execute("select coalesce(max(log_index) + 1, 0) from log.leaf", ())

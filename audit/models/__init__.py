@@ -28,6 +28,7 @@ from audit.models.ledger import (
     LedgerPoint,
     LedgerProcess,
     LedgerQuestion,
+    LedgerSetAside,
     LedgerYear,
     StreamEvidence,
 )
@@ -105,6 +106,7 @@ __all__ = [
     "LedgerPoint",
     "LedgerProcess",
     "LedgerQuestion",
+    "LedgerSetAside",
     "LedgerYear",
     "LeftBatch",
     "LogEpoch",

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.models.casinos import Casino
 from audit.models.event_store import LoggedStream
+from settlement import ENGINE_VERSION
 from settlement.eprocess.process import UNIT
 
 LARGEST_KEPT = 10**999
@@ -74,7 +75,7 @@ class BatchKind(models.TextChoices):
 
 
 class LedgerBatch(models.Model):
-    """One batch that the ledger was fed, or that it had to leave out: then ``error`` says why.
+    """One batch that the ledger was fed. Before 0.3.0 one that could not be read is here too: ``error`` says why.
 
     ``number`` is its place in the order. ``last_seq`` is the event that closed the session, ``log_index`` the leaf of
     the tree that it came with; a night's payouts have neither, and no stream. ``content`` is what was seen, as it was
@@ -112,6 +113,62 @@ class LedgerBatch(models.Model):
 
     def __str__(self) -> str:
         return f"{self.casino_id} {self.number}: {self.kind}"
+
+
+class LedgerSetAside(models.Model):
+    """A batch that could not be read or fed: ``error`` says why, and ``next_try_at`` when it is tried again.
+
+    ``content`` is what was seen, as ``LedgerBatch`` has it; empty where that could not be read.
+    """
+
+    casino = models.ForeignKey(Casino, on_delete=models.PROTECT, related_name="ledger_set_aside")
+    kind = models.CharField(max_length=16, choices=BatchKind)
+    gaming_day = models.DateField()
+    currency = models.CharField(max_length=3)
+    stream = models.ForeignKey(
+        LoggedStream, null=True, on_delete=models.DO_NOTHING, db_constraint=False, related_name="ledger_set_aside"
+    )
+    last_seq = models.BigIntegerField(default=0)
+    log_index = models.BigIntegerField(null=True)
+    content = models.BinaryField(default=b"")
+    error = models.CharField(max_length=500)
+    tries = models.IntegerField(default=0)
+    began_at = models.DateTimeField(auto_now_add=True)
+    next_try_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["kind", "stream"], condition=Q(stream__isnull=False), name="set_aside_once"
+            ),
+            models.UniqueConstraint(
+                fields=["casino", "kind", "gaming_day", "currency"],
+                condition=Q(stream__isnull=True),
+                name="night_set_aside_once",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.about
+
+    @property
+    def about(self) -> str:
+        """The name of its session, or the gaming day and currency of its night."""
+        return self.stream.name if self.stream is not None else f"{self.gaming_day.isoformat()} {self.currency}"
+
+    def as_batch(self) -> LedgerBatch:
+        """Return it as it would be fed, by this version of the engine."""
+        return LedgerBatch(
+            casino=self.casino,
+            kind=self.kind,
+            gaming_day=self.gaming_day,
+            currency=self.currency,
+            stream=self.stream,
+            last_seq=self.last_seq,
+            log_index=self.log_index,
+            engine_version=ENGINE_VERSION,
+            content=bytes(self.content),
+        )
 
 
 class LedgerProcess(models.Model):

@@ -23,6 +23,7 @@ from audit.models import (
     LedgerPoint,
     LedgerProcess,
     LedgerQuestion,
+    LedgerSetAside,
     LedgerYear,
 )
 from settlement.eprocess.budget import watch_list
@@ -69,8 +70,10 @@ def ledger_as_of(casino: Casino, day: date, currency: str, stream_ids: Sequence[
     """Return the ledger as it was after the last of a night's sessions, in a currency."""
     of_night = LedgerBatch.objects.filter(casino=casino, kind=BatchKind.DRAWS, stream__in=stream_ids)
     batches = list(of_night.order_by("number").only("number", "year", "error", "fed_at"))
+    set_aside = LedgerSetAside.objects.filter(casino=casino, kind=BatchKind.DRAWS, stream__in=stream_ids)
     found = LedgerAsOf(
-        fed=sum(not batch.error for batch in batches), left_out=sum(bool(batch.error) for batch in batches)
+        fed=sum(not batch.error for batch in batches),
+        left_out=sum(bool(batch.error) for batch in batches) + set_aside.count(),
     )
     if not batches:
         return found

@@ -19,7 +19,7 @@ from audit.charts.evidence import draw_evidence_line
 from audit.charts.share import draw_share
 from audit.desk.ledger import page
 from audit.desk.ledger.subjects import Names, links_of, persons_in
-from audit.ledger import listing
+from audit.ledger import listing, set_aside
 from audit.models import Casino, Finding, LedgerPoint, LedgerProcess, LedgerQuestion
 from audit.persons.directory import Directory
 from audit.presentation import count, finding_title, language, reference
@@ -79,6 +79,7 @@ def casino_context(casino: Casino, about: str, names: Names) -> dict[str, Any] |
         "raised_count": len(raised),
         "watched": [row for row in rows if not row["question"]],
         "watched_count": len(watched),
+        "set_aside": list(set_aside.of_casino(casino).defer("content")[:SHOWN]),
         "quiet": count(quiet),
         "processes": count(len(going_on)),
     }

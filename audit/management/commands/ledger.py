@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from rich.console import Console
 from rich.table import Table
 
-from audit.ledger import listing
+from audit.ledger import listing, set_aside
 from audit.ledger.equipment import EquipmentRefused, take_apart
 from audit.ledger.feeding import feed
 from audit.management.counted import counted
@@ -89,6 +89,8 @@ class Command(BaseCommand):
             f"{summary['year']}: budget of false questions {summary['budget']}, of which {summary['spent']} in levels "
             f"given; {counted(summary['batches'], 'batch', 'batches')} fed, {summary['left_out']} left out."
         )
+        for each in set_aside.of_casino(casino).defer("content"):
+            self.stdout.write(f"Set aside, and tried again at {each.next_try_at:%Y-%m-%d %H:%M}Z: {each}: {each.error}")
 
 
 def _summary(casino: Casino) -> dict[str, Any]:
@@ -100,7 +102,7 @@ def _summary(casino: Casino) -> dict[str, Any]:
         "budget": str(budget.allowed) if budget else None,
         "spent": f"{float(budget.spent):.6f}" if budget else None,
         "batches": batches.count(),
-        "left_out": batches.exclude(error="").count(),
+        "left_out": batches.exclude(error="").count() + set_aside.of_casino(casino).count(),
     }
 
 

@@ -11,9 +11,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from django.db import DatabaseError
+from django.db import OperationalError
+from django.utils import timezone
 
-from audit.ledger import feeding
+from audit.ledger import feeding, nights
 from audit.models import (
     BatchKind,
     Casino,
@@ -23,14 +24,16 @@ from audit.models import (
     LedgerPoint,
     LedgerProcess,
     LedgerQuestion,
+    LedgerSetAside,
     StreamEvidence,
 )
 from audit.projections.ledger import wrong_ledger
 from audit.reconciliation import runs, sessions
+from casino import health, metrics
 from settlement import decode
 from settlement.corrections import changes_in
 from settlement.eprocess import observations
-from settlement.eprocess.channels import of_payouts, of_session
+from settlement.eprocess.channels import Fed, of_payouts, of_session
 from settlement.eprocess.ledger import Ledger
 from settlement.eprocess.process import Process
 from settlement.persons.session import PersonsProjection
@@ -211,11 +214,11 @@ def test_a_worker_that_dies_has_fed_a_whole_session_or_nothing_of_it(
     def dying(casino: Casino, ledger: Ledger, *others: Any) -> Any:
         rows = keep(casino, ledger, *others)
         if LedgerBatch.objects.filter(casino=casino).count() == 2:
-            raise DatabaseError("the connection is lost")
+            raise OperationalError("the connection is lost")
         return rows
 
     monkeypatch.setattr(feeding, "_keep", dying)
-    with pytest.raises(DatabaseError):
+    with pytest.raises(OperationalError):
         feeding.feed(casino)
     assert LedgerCursor.objects.get(casino=casino).number == 1
     assert states(casino) == pure(casino, played[:1]).processes
@@ -224,23 +227,115 @@ def test_a_worker_that_dies_has_fed_a_whole_session_or_nothing_of_it(
     assert states(casino) == pure(casino, played).processes
 
 
-def test_a_session_that_cannot_be_read_is_left_out_and_named(casino: Casino, monkeypatch: pytest.MonkeyPatch) -> None:
-    played = sessions_of(casino)[:2]
-    for events in played:
-        record(casino, events)
-        seal()
+def broken_for(played: Events, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the reading of a session raise, until the patches are undone."""
     evidence = sessions.evidence_of
 
     def broken(stream_id: int, last_seq: int) -> bytes:
-        if last_seq == played[0][-1]["seq"]:
+        if last_seq == played[-1]["seq"]:
             raise ValueError("a letter that nobody can read")
         return evidence(stream_id, last_seq)
 
     monkeypatch.setattr(sessions, "evidence_of", broken)
-    assert feeding.feed(casino) == 2
-    first, second = LedgerBatch.objects.filter(casino=casino).order_by("number")
-    assert (first.error, second.error) == ("ValueError: a letter that nobody can read", "")
+
+
+def due_now() -> None:
+    LedgerSetAside.objects.update(next_try_at=timezone.now())
+
+
+def test_a_session_that_cannot_be_read_is_set_aside_and_fed_when_it_can(
+    casino: Casino, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played = sessions_of(casino)[:2]
+    for events in played:
+        record(casino, events)
+        seal()
+    broken_for(played[0], monkeypatch)
+    feeding.feed(casino)
+    [row] = LedgerSetAside.objects.filter(casino=casino)
+    assert (row.about, row.error) == (played[0][0]["stream"], "ValueError: a letter that nobody can read")
     assert states(casino) == pure(casino, played[1:]).processes
+    assert feeding.feed(casino) == 0, "it has its pause"
+    due_now()
+    assert feeding.feed(casino) == 0
+    [row] = LedgerSetAside.objects.filter(casino=casino)
+    assert row.tries == 2
+    monkeypatch.undo()
+    due_now()
+    assert feeding.feed(casino) == 1
+    assert not LedgerSetAside.objects.exists()
+    assert states(casino) == pure(casino, played[::-1]).processes
+    assert list(wrong_ledger(casino.pk)) == []
+
+
+def test_a_session_that_cannot_be_fed_is_set_aside_whole_and_no_other_waits(
+    casino: Casino, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played = sessions_of(casino)[:3]
+    for events in played:
+        record(casino, events)
+        seal()
+    feed = Ledger.feed
+
+    def broken(ledger: Ledger, batches: Iterable[Fed], *, session: str) -> Any:
+        questions = feed(ledger, batches, session=session)
+        if session == played[1][0]["stream"]:
+            raise ZeroDivisionError("counts that balance")
+        return questions
+
+    monkeypatch.setattr(Ledger, "feed", broken)
+    feeding.feed(casino)
+    monkeypatch.undo()
+    assert states(casino) == pure(casino, [played[0], played[2]]).processes
+    [row] = LedgerSetAside.objects.filter(casino=casino)
+    assert row.error == "ZeroDivisionError: counts that balance"
+    assert bytes(row.content) == observations.encode(evidence_of(played[1])), "it is not read again"
+    due_now()
+    assert feeding.feed(casino) == 1
+    assert states(casino) == pure(casino, [played[0], played[2], played[1]]).processes
+
+
+def test_a_night_that_cannot_be_read_is_set_aside_and_fed_when_it_can(
+    casino: Casino, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events = session(casino, "R1", seed=6, coups=15, staff=[{"person": "Max", "role": "croupier"}])
+    record(casino, events)
+    bought = sum(each["data"]["amount"] for each in events if each["type"] == "buy_in.recorded")
+    record(casino, count(casino, {events[0]["stream"]: bought}))
+    seal()
+    runs.reconcile(casino, DAY, actor="test", now=MORNING)
+
+    def broken(*args: Any) -> Any:
+        raise KeyError("a table that nobody knows")
+
+    monkeypatch.setattr(nights, "_payouts", broken)
+    assert feeding.feed(casino) == 1
+    assert feeding.feed(casino) == 0
+    [row] = LedgerSetAside.objects.filter(casino=casino)
+    assert (row.kind, row.stream, row.about) == (BatchKind.PAYOUTS, None, f"{DAY} EUR")
+    monkeypatch.undo()
+    due_now()
+    assert feeding.feed(casino) == 2
+    assert not LedgerSetAside.objects.exists()
+
+
+def test_what_is_set_aside_is_seen_by_whoever_watches_the_record(
+    casino: Casino, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played = sessions_of(casino)[:1]
+    record(casino, played[0])
+    seal()
+    broken_for(played[0], monkeypatch)
+    feeding.feed(casino)
+    monkeypatch.undo()
+    [check] = [each for each in health._moving() if each.name == "ledger"]
+    assert not check.holds
+    assert f"{played[0][0]['stream']}: ValueError: a letter that nobody can read" in check.detail
+    [gauge] = [each for each in metrics._jobs() if each.name == "cabochon_ledger_set_aside"]
+    assert gauge.samples[0].value == 1
+    due_now()
+    feeding.feed(casino)
+    assert not [each for each in health._moving() if each.name == "ledger"]
 
 
 def test_a_correction_afterwards_does_not_rewind(casino: Casino) -> None:

@@ -41,6 +41,7 @@ from audit.models import (
     GamingTable,
     LedgerProcess,
     LedgerQuestion,
+    LedgerSetAside,
     LoggedStream,
     Person,
     Role,
@@ -113,6 +114,16 @@ def page(reader: Client, address: str) -> str:
     answer = reader.get(address)
     assert answer.status_code == 200, address
     return answer.content.decode()
+
+
+def test_the_page_names_what_the_ledger_could_not_take_and_when_it_is_tried_again(tenant: Tenant) -> None:
+    reader = client(tenant, Role.AUDITOR)
+    assert "is set aside" not in page(reader, LIST)
+    LedgerSetAside.objects.create(
+        casino=tenant.casino, kind="payouts", gaming_day=DAY, currency="EUR", error="KeyError: <b>", tries=1,
+        next_try_at=datetime(2026, 1, 2, 3, 4, tzinfo=UTC),
+    )  # fmt: skip
+    assert f"The ledger could not take {DAY} EUR (KeyError: &lt;b&gt;). It is set aside" in page(reader, LIST)
 
 
 def entries(casino: Casino, type: str) -> list[Any]:
