@@ -1,8 +1,8 @@
 """A season in which a fraud is hidden, through the pure code, night by night: what is raised, when, and who is named.
 
-    session ─► Recorder ─► of_session ─┐
-            └► PersonsProjection ──────┼─► ledger, money of persons, slips ─► what is raised
-    box ───► of_variance ──────────────┘
+    session ─► Recorder ─► of_session, of_evening ─┐
+            └► PersonsProjection ──────────────────┼─► ledger, money of persons, slips ─► what is raised
+    box ───► of_variance ──────────────────────────┘
 
 The orderly season and all those with a fraud are played side by side: a session that a fraud does not touch is the
 orderly one, and is read once. Honest counts err by ``COUNT_ERRORS``.
@@ -27,9 +27,9 @@ from audit.reconciliation import slips
 from audit.simulation.frauds import FRAUDS, Fraud
 from audit.simulation.season import Played, Season
 from settlement import State, decode
-from settlement.eprocess.channels import Fed, of_session, of_variance
+from settlement.eprocess.channels import Fed, of_evening, of_session, of_variance
 from settlement.eprocess.ledger import Ledger, Question
-from settlement.eprocess.observations import Recorder
+from settlement.eprocess.observations import Observations, Recorder
 from settlement.eprocess.process import Process
 from settlement.persons.cash_desk import CashDesk
 from settlement.persons.day import Day
@@ -46,6 +46,7 @@ class Outcome(NamedTuple):
 
     played: Played
     fed: list[Fed]
+    seen: Observations
     money: StreamMoney
     variance: int
 
@@ -71,7 +72,8 @@ def outcome_of(played: Played) -> Outcome:
     variance = replace(bridge, bank=replace(bridge.bank, drop=played.bought)).accounting_variance
     assert variance is not None, "the session is closed"
     played.night.events.clear()  # read, and large
-    return Outcome(played, list(of_session(recorder.observations)), projection.money(), variance)
+    seen = recorder.observations
+    return Outcome(played, list(of_session(seen)), seen, projection.money(), variance)
 
 
 @dataclass
@@ -97,14 +99,14 @@ class Branch:
         return cls(begun, Ledger(begun.first_day.year))
 
     def batches(self, night: int, outcomes: Sequence[Outcome], count: Sequence[dict[str, Any]]) -> list[list[Fed]]:
-        """Return what each session of a night feeds, with the variance of its box."""
+        """Return what each session of a night feeds, with the variance of its box, and at last what its persons do."""
         counted = {each["data"]["session"]: each["data"]["amount"] for each in count if each["type"] == "drop.counted"}
         team, shift = "-".join(self.season.team(night)), self.season.shift(night)
         fed = []
         for each in outcomes:
             variance = each.variance + counted[each.played.night.stream] - each.played.bought
             fed.append([*each.fed, *of_variance(each.played.code, team, shift, variance)])
-        return fed
+        return [*fed, list(of_evening(each.seen for each in outcomes))]
 
     def diverge(self, ours: Sequence[Fed], orderly: Ledger, theirs: Sequence[Fed]) -> None:
         """Keep a process of its own for whatever sees something else in this session than in the orderly one."""

@@ -56,7 +56,7 @@ def take_apart(officer: Officer, casino: Casino, kind: str, id: str, *, reason: 
     else:
         about = Q(kind__in=WHEEL, subject=id) | Q(kind="croupier-displacement", subject__endswith=f", {id}")
     with transaction.atomic():
-        of_casino = LedgerProcess.objects.filter(about, casino=casino, ended_at=None)
+        of_casino = LedgerProcess.objects.going_on().filter(about, casino=casino)
         held = list(of_casino.order_by("pk").select_for_update().only("pk", "name"))
         if not held:
             raise EquipmentRefused("nothing-ends", f"No process about {kind} {id} goes on at {casino.code}.")

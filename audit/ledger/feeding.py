@@ -9,13 +9,14 @@ at all, once, however many workers try and wherever one dies. What is corrected 
 A batch that cannot be read or fed is set aside with its error and tried again after growing pauses; no other waits for
 it. It has its place in the order when it is fed.
 
-After the sessions come the nights whose sessions are all counted: the payouts of a night, which are compared within it,
-and the accounting variance of each of its sessions.
+A session feeds its wheel, dice and table at once, and persons when its gaming day has ended (``evenings``). After the
+sessions come the nights whose sessions are all counted: the payouts of a night, which are compared within it, and the
+accounting variance of each of its sessions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, datetime
 from fractions import Fraction
 from zoneinfo import ZoneInfo
@@ -25,7 +26,7 @@ import structlog
 from django.db import transaction
 from django.utils import timezone
 
-from audit.ledger import nights, order, set_aside
+from audit.ledger import evenings, nights, order, set_aside
 from audit.ledger.questions import ask
 from audit.ledger.set_aside import error_of
 from audit.models import (
@@ -40,13 +41,13 @@ from audit.models import (
     LedgerYear,
     LoggedStream,
 )
-from audit.models.ledger import kept
+from audit.models.ledger import BY_PERSON, kept
 from audit.reconciliation import sessions
 from audit.reconciliation.sessions import StreamLocked
 from settlement import ENGINE_VERSION
-from settlement.eprocess.channels import Fed, of_payouts, of_session, of_variance
+from settlement.eprocess.channels import Fed, of_evening, of_payouts, of_session, of_variance
 from settlement.eprocess.kinds import KINDS
-from settlement.eprocess.ledger import Ledger, name_of
+from settlement.eprocess.ledger import EDITION, Ledger, name_of
 from settlement.eprocess.observations import Payout, decode
 from settlement.eprocess.process import Process
 
@@ -99,12 +100,19 @@ def _fed_sessions(casino: Casino) -> Iterator[bool]:
                 yield True
     while _feed_next_session(casino):
         yield True
+    for evening in evenings.unfed(casino):
+        if _feed_or_set_aside(casino, evening, year_of(casino, timezone.now())):
+            yield True
 
 
 def _read_again(each: LedgerSetAside) -> list[LedgerBatch]:
     """Return the batches that a row of those set aside stands for. Raise ``StreamLocked``."""
     if each.kind == BatchKind.PAYOUTS and not each.content:
         return nights.again(each)
+    if each.kind in BY_PERSON:
+        again = evenings.of_day(each.casino, each.gaming_day)
+        again.kind, again.stream, again.last_seq = BatchKind(each.kind), each.stream, each.last_seq
+        return [again]
     row = each.as_batch()
     if not row.content:
         assert row.stream_id is not None, "a session is read from its stream"
@@ -178,12 +186,14 @@ def _feed_or_set_aside(casino: Casino, row: LedgerBatch, year: int, *, leaves: t
     return False
 
 
-def batches_of(batch: LedgerBatch, content: bytes | None = None) -> Iterable[Fed]:
-    """Return what a batch feeds, by process; ``content`` is in place of what it was fed."""
-    content = bytes(batch.content) if content is None else content
+def batches_of(batch: LedgerBatch, instead: Mapping[int, bytes] | None = None) -> Iterable[Fed]:
+    """Return what a batch feeds, by process; ``instead``: other readings of sessions than were fed, by stream."""
+    content = bytes(batch.content)
     match batch.kind:
         case BatchKind.DRAWS:
-            return of_session(decode(content))
+            return of_session(decode((instead or {}).get(batch.stream_id or 0, content)))
+        case BatchKind.EVENING | BatchKind.LATE:
+            return of_evening(evenings.observations_of(batch, instead))
         case BatchKind.PAYOUTS:
             return of_payouts(msgspec.json.decode(content, type=list[Payout]))
         case BatchKind.COUNT:
@@ -222,7 +232,7 @@ def _feed(
         ask(rows[name_of(question.process)], row, question)
     if ledger.year != cursor.year:
         LedgerYear.objects.create(casino=casino, year=ledger.year, budget=ledger.budget)
-    cursor.year, cursor.budget, cursor.ranks = ledger.year, ledger.budget, ledger.ranks
+    cursor.year, cursor.budget, cursor.ranks, cursor.edition = ledger.year, ledger.budget, ledger.ranks, EDITION
     cursor.save()
     return True
 
@@ -234,8 +244,12 @@ def _move(casino: Casino, from_leaf: int, next_leaf: int) -> None:
 
 
 def _ledger_of(casino: Casino, cursor: LedgerCursor, year: int) -> Ledger:
-    """Return the pure ledger as far as the cursor says: its year, budget and ranks. A year never goes back."""
-    ledger = Ledger(year=cursor.year, budget=cursor.budget, ranks=dict(cursor.ranks))
+    """Return the pure ledger as far as the cursor says: its year, budget and ranks. A year never goes back.
+
+    Subjects of another edition do not count: the levels of an edition add up to the budget by themselves.
+    """
+    ranks = dict(cursor.ranks) if cursor.edition == EDITION else {}
+    ledger = Ledger(year=cursor.year, budget=cursor.budget, ranks=ranks)
     if year > cursor.year:
         ledger.begin_year(year)
         # Held until this transaction ends, so that the budget of the year is one.
@@ -247,7 +261,7 @@ def _ledger_of(casino: Casino, cursor: LedgerCursor, year: int) -> Ledger:
 def _hold_processes(casino: Casino, ledger: Ledger, seen: list[Fed]) -> dict[str, LedgerProcess]:
     """Lock the processes that a batch feeds, and put them into the pure ledger."""
     names = {name_of(fed) for fed in seen}
-    current = LedgerProcess.objects.filter(casino=casino, name__in=names, ended_at=None).order_by("pk")
+    current = LedgerProcess.objects.going_on().filter(casino=casino, name__in=names).order_by("pk")
     held = {row.name: row for row in current.select_for_update()}
     for name, row in held.items():
         ledger.processes[name] = msgspec.json.decode(bytes(row.state), type=Process)

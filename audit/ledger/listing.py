@@ -17,6 +17,7 @@ from audit.models import Casino, LedgerCursor, LedgerProcess, LedgerQuestion
 from audit.presentation import power_of_ten
 from settlement.eprocess.budget import watch_list
 from settlement.eprocess.kinds import KINDS, Kind
+from settlement.eprocess.ledger import EDITION
 
 HEAVY = ("state",)
 """What a list of processes does not need."""
@@ -58,7 +59,8 @@ def budget_of(casino: Casino) -> Budget | None:
     cursor = cursor_of(casino)
     if cursor is None:
         return None
-    alphas = LedgerProcess.objects.filter(casino=casino, year=cursor.year).values_list("alpha", flat=True)
+    of_year = LedgerProcess.objects.filter(casino=casino, year=cursor.year, edition=EDITION)
+    alphas = of_year.values_list("alpha", flat=True)
     return Budget(cursor.year, Fraction(cursor.budget), sum(map(Fraction, alphas), Fraction(0)))
 
 
@@ -69,7 +71,7 @@ def cursor_of(casino: Casino) -> LedgerCursor | None:
 
 def given_in(casino: Casino, year: int) -> list[Given]:
     """Return what was given of a year's budget to each kind of process, in the order of the kinds: one query."""
-    rows = LedgerProcess.objects.filter(casino=casino, year=year).values_list("kind", "alpha")
+    rows = LedgerProcess.objects.filter(casino=casino, year=year, edition=EDITION).values_list("kind", "alpha")
     count, given = Counter[str](), defaultdict[str, float](float)
     for kind, alpha in rows:
         numerator, _, denominator = alpha.partition("/")
@@ -80,12 +82,12 @@ def given_in(casino: Casino, year: int) -> list[Given]:
 
 def processes_of(casino: Casino) -> QuerySet[LedgerProcess]:
     """Return the processes of a casino that go on, in the order of their kinds and subjects."""
-    return LedgerProcess.objects.filter(casino=casino, ended_at=None).defer(*HEAVY)
+    return LedgerProcess.objects.going_on().filter(casino=casino).defer(*HEAVY)
 
 
 def evidence_of(casino: Casino, year: int) -> list[Evidence]:
     """Return the evidence of each process of a casino's year that goes on: one query."""
-    rows = LedgerProcess.objects.filter(casino=casino, year=year, ended_at=None)
+    rows = LedgerProcess.objects.going_on().filter(casino=casino, year=year)
     found = rows.order_by("kind", "pk").values_list("pk", "kind", "alpha", "wealth", "opening")
     return [Evidence(pk, kind, alpha, int(wealth), int(opening)) for pk, kind, alpha, wealth, opening in found]
 

@@ -11,14 +11,16 @@ from datetime import UTC
 import msgspec
 
 from audit.event_store import read
+from audit.ledger import evenings
 from audit.models import BatchKind, Finding, LedgerBatch, LedgerProcess, LedgerQuestion, LoggedStream
-from audit.models.ledger import kept
+from audit.models.ledger import BY_PERSON, kept
 from audit.presentation import whole_times
 from audit.transparency import kept_findings
 from audit.transparency.integrity_findings import integrity_finding
 from settlement.codec import decode_one_stored
+from settlement.eprocess.channels import is_seen
 from settlement.eprocess.ledger import Question
-from settlement.eprocess.observations import Payout
+from settlement.eprocess.observations import Payout, decode
 
 NEAR = 200
 """Events before the close at one of which a question is put where another of its rule is at the close."""
@@ -50,14 +52,25 @@ def ask(process: LedgerProcess, batch: LedgerBatch, question: Question) -> Ledge
 
 def _where(process: LedgerProcess, batch: LedgerBatch) -> tuple[LoggedStream, int]:
     """Return the stream and the event at which a question of a batch is put."""
+    if batch.kind in BY_PERSON:
+        return _last_seen(process, batch)
     if batch.kind != BatchKind.PAYOUTS:
-        assert batch.stream is not None, "only the payouts of a night are of several sessions"
+        assert batch.stream is not None, "only what is of a whole night has none"
         return batch.stream, batch.last_seq
     payouts = msgspec.json.decode(bytes(batch.content), type=list[Payout])
     own = [payout for payout in payouts if payout.croupier == process.subject]
     coup = max(own, key=lambda payout: (payout.error != 0, _place(payout.coup))).coup
     name, seq = _place(coup)
     return LoggedStream.objects.get(casino=batch.casino_id, name=name, is_of_desk=False), seq
+
+
+def _last_seen(process: LedgerProcess, batch: LedgerBatch) -> tuple[LoggedStream, int]:
+    """Return the last session of an evening in which the person was seen whom a process is about, at its close."""
+    person = process.subject.partition(", ")[0]
+    last_first = evenings.draws_of(batch).reverse()
+    last = next(each for each in last_first if is_seen(decode(bytes(each.content)), person))
+    assert last.stream is not None, "draws are of a session"
+    return last.stream, last.last_seq
 
 
 def _place(coup: str) -> tuple[str, int]:

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from audit.models.casinos import Casino
 from audit.models.event_store import LoggedStream
 from settlement import ENGINE_VERSION
+from settlement.eprocess.ledger import EDITION
 from settlement.eprocess.process import UNIT
 
 LARGEST_KEPT = 10**999
@@ -52,7 +53,7 @@ class LedgerCursor(models.Model):
 
     ``next_leaf`` is the first leaf of the tree that may hold a close which was not looked at, ``number`` that of the
     last batch. ``budget`` is of false questions in ``year``, "n/d"; ``ranks`` how many subjects of each kind have
-    appeared in it.
+    appeared in it, of ``edition``.
     """
 
     casino = models.OneToOneField(Casino, primary_key=True, on_delete=models.PROTECT, related_name="ledger")
@@ -61,25 +62,37 @@ class LedgerCursor(models.Model):
     year = models.IntegerField(default=0)
     budget = models.CharField(max_length=32, default="1")
     ranks = models.JSONField(default=dict)
+    edition = models.IntegerField(default=EDITION)
 
     def __str__(self) -> str:
         return f"{self.casino_id}: {self.number}"
 
 
 class BatchKind(models.TextChoices):
-    """Where a batch comes from: the draws of a session, the payouts of a night, the count of a session."""
+    """Where a batch comes from.
+
+    The draws of a session, for its wheel, dice and table; those of a gaming day, for its persons; those of sessions
+    that closed after it was fed; the payouts of a night; the count of a session.
+    """
 
     DRAWS = "draws", _("draws of a session")
+    EVENING = "evening", _("draws of an evening, by person")
+    LATE = "late", _("draws by person, of sessions that closed late")
     PAYOUTS = "payouts", _("payouts of a night")
     COUNT = "count", _("count of a session")
+
+
+BY_PERSON = (BatchKind.EVENING, BatchKind.LATE)
+"""Kinds of batches of the draws of several sessions."""
 
 
 class LedgerBatch(models.Model):
     """One batch that the ledger was fed. Before 0.3.0 one that could not be read is here too: ``error`` says why.
 
     ``number`` is its place in the order. ``last_seq`` is the event that closed the session, ``log_index`` the leaf of
-    the tree that it came with; a night's payouts have neither, and no stream. ``content`` is what was seen, as it was
-    read then: observations, payouts, or an accounting variance in minor units.
+    the tree that it came with; what is of a whole night has neither, and no stream. ``content`` is what was seen, as it
+    was read then: observations, payouts, or an accounting variance in minor units; of an evening, the numbers of the
+    batches whose draws it has. ``edition`` is that of the processes which it fed.
     """
 
     casino = models.ForeignKey(Casino, on_delete=models.PROTECT, related_name="ledger_batches")
@@ -94,6 +107,7 @@ class LedgerBatch(models.Model):
     log_index = models.BigIntegerField(null=True)
     year = models.IntegerField()
     engine_version = models.CharField(max_length=32)
+    edition = models.IntegerField(default=EDITION)
     content = models.BinaryField()
     error = models.CharField(max_length=500, blank=True, default="")
     fed_at = models.DateTimeField(auto_now_add=True)
@@ -171,6 +185,14 @@ class LedgerSetAside(models.Model):
         )
 
 
+class LedgerProcesses(models.QuerySet["LedgerProcess"]):
+    """Processes of the ledger."""
+
+    def going_on(self) -> LedgerProcesses:
+        """Return those that are still fed: of this edition, and not ended by an officer's note."""
+        return self.filter(ended_at=None, edition=EDITION)
+
+
 class LedgerProcess(models.Model):
     """One process: the wealth of a mixture of gamblers against one null about one subject (``settlement.eprocess``).
 
@@ -179,7 +201,7 @@ class LedgerProcess(models.Model):
     its share of the year's budget, "n/d", given before a draw of the year was looked at. ``sessions`` counts batches,
     and ``first_day`` is the earliest gaming day of one, in whatever order they were fed.
     One that has ``ended_at``, because an officer noted that its wheel or dice were taken apart, is fed no more; its
-    successor has the next ``generation``.
+    successor has the next ``generation``. So is one of an earlier ``edition``.
     """
 
     casino = models.ForeignKey(
@@ -204,6 +226,9 @@ class LedgerProcess(models.Model):
     ended_at = models.DateTimeField(_("ended"), null=True)
     ended_by = models.CharField(max_length=200, blank=True, default="")
     ended_reason = models.TextField(blank=True, default="")
+    edition = models.IntegerField(default=EDITION)
+
+    objects = LedgerProcesses.as_manager()
 
     class Meta:
         verbose_name = _("process")
@@ -212,12 +237,22 @@ class LedgerProcess(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["casino", "name", "generation"], name="one_process_a_generation"),
             models.UniqueConstraint(
-                fields=["casino", "name"], condition=Q(ended_at=None), name="one_process_a_subject_at_once"
+                fields=["casino", "name", "edition"], condition=Q(ended_at=None), name="one_process_a_subject_at_once"
             ),
         ]
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_going_on(self) -> bool:
+        """Whether it is still fed."""
+        return self.ended_at is None and self.edition == EDITION
+
+    @property
+    def is_of_earlier_edition(self) -> bool:
+        """Whether it ended because the ledger began another edition."""
+        return self.edition < EDITION
 
     @property
     def e_value(self) -> Fraction:

@@ -5,7 +5,8 @@
     audit_ledgerbatch, in order ─► processes, points, levels, questions ─► the same as are stored, or a fault
 
 ``figures`` holds the observations of sessions against their events. What a night fed, payouts and variances, is taken
-as it is stored, and so is which process a batch fed: an officer's entry ends one, and another begins.
+as it is stored, and so is which process a batch fed: an officer's entry ends one, and another begins. So is what
+is of an earlier edition of the ledger, which has ended.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from audit.projections.faults import WrongRow
 from settlement.eprocess.budget import level
 from settlement.eprocess.channels import Fed
 from settlement.eprocess.kinds import KINDS
-from settlement.eprocess.ledger import name_of
+from settlement.eprocess.ledger import EDITION, name_of
 from settlement.eprocess.process import Process
 
 
@@ -85,6 +86,8 @@ class _Again:
                 yield f"batch {batch.number} does not follow batch {self.number - 1}"
             if batch.year > self.year:
                 self.year, self.ranks = batch.year, {}
+            if batch.edition < EDITION:  # its processes have ended, and this version cannot feed them
+                continue
             if batch.kind == BatchKind.DRAWS and not batch.error and not _was_observed(batch):
                 yield f"batch {batch.number} is not what session {batch.stream} gave"
             points = {rows[point.process_id].name: point for point in batch.points.all() if point.process_id in rows}
@@ -117,13 +120,14 @@ class _Again:
 
     def compare(self, cursor: LedgerCursor) -> Iterator[str]:
         """Yield what is stored and is not what was fed."""
-        if (cursor.number, cursor.year, cursor.ranks) != (self.number, self.year, self.ranks):
+        ranks = cursor.ranks if cursor.edition == EDITION else {}
+        if (cursor.number, cursor.year, ranks) != (self.number, self.year, self.ranks):
             yield f"it is said to have been fed {cursor.number} batches, and was {self.number}"
-        for row in LedgerProcess.objects.filter(casino=self.casino).order_by("pk"):
+        for row in LedgerProcess.objects.filter(casino=self.casino, edition=EDITION).order_by("pk"):
             process = self.processes.get(row.pk)
             if process is None or _stored(row) != _given(process, self.sessions[row.pk], self.first_days[row.pk]):
                 yield f"process {row.pk} ({row.name}) is not what its batches give"
-        own = {"process__casino": self.casino}
+        own = {"process__casino": self.casino, "process__edition": EDITION}
         levels = set(LedgerLevel.objects.filter(**own).values_list("process", "year", "alpha", "opening"))
         questions = LedgerQuestion.objects.filter(**own)
         raised = set(questions.values_list("process", "batch", "year", "alpha", "draws", "evidence"))

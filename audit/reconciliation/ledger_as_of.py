@@ -26,6 +26,7 @@ from audit.models import (
     LedgerSetAside,
     LedgerYear,
 )
+from audit.models.ledger import BY_PERSON
 from settlement.eprocess.budget import watch_list
 
 
@@ -68,8 +69,11 @@ class LedgerAsOf:
 
 def ledger_as_of(casino: Casino, day: date, currency: str, stream_ids: Sequence[int]) -> LedgerAsOf:
     """Return the ledger as it was after the last of a night's sessions, in a currency."""
-    of_night = LedgerBatch.objects.filter(casino=casino, kind=BatchKind.DRAWS, stream__in=stream_ids)
-    batches = list(of_night.order_by("number").only("number", "year", "error", "fed_at"))
+    of_sessions = Q(kind__in=(BatchKind.DRAWS, BatchKind.LATE), stream__in=stream_ids)
+    evening = Q(kind=BatchKind.EVENING, gaming_day=day)
+    of_night = LedgerBatch.objects.filter(of_sessions | evening, casino=casino)
+    in_order = list(of_night.order_by("number").only("number", "year", "error", "fed_at", "kind", "edition"))
+    batches = [batch for batch in in_order if batch.kind == BatchKind.DRAWS]
     set_aside = LedgerSetAside.objects.filter(casino=casino, kind=BatchKind.DRAWS, stream__in=stream_ids)
     found = LedgerAsOf(
         fed=sum(not batch.error for batch in batches),
@@ -77,14 +81,16 @@ def ledger_as_of(casino: Casino, day: date, currency: str, stream_ids: Sequence[
     )
     if not batches:
         return found
-    last = batches[-1]
+    last = in_order[-1]  # of a night of two currencies the evening is the same
     found.number, found.year = last.number, last.year
-    is_of_night = Q(batch__gaming_day=day, batch__currency=currency)
+    is_of_night = Q(batch__gaming_day=day, batch__currency=currency) | Q(
+        batch__gaming_day=day, batch__kind__in=BY_PERSON
+    )
     questions = LedgerQuestion.objects.filter(process__casino=casino).select_related("process", "batch")
     until_then = questions.filter(year=last.year, batch__number__lte=last.number)
-    in_order = ("batch__number", "process__name")
-    found.crossed = _questions(questions.filter(is_of_night).order_by(*in_order))
-    found.earlier = _questions(until_then.exclude(is_of_night).order_by(*in_order))
+    by_batch = ("batch__number", "process__name")
+    found.crossed = _questions(questions.filter(is_of_night).order_by(*by_batch))
+    found.earlier = _questions(until_then.exclude(is_of_night).order_by(*by_batch))
     year = LedgerYear.objects.filter(casino=casino, year=last.year).first()
     if year is not None:
         of_year = _of_year(casino, last)
@@ -124,6 +130,7 @@ def _of_year(casino: Casino, last: LedgerBatch) -> dict[int, tuple[LedgerLevel, 
     What was not fed since is as its row has it; of the others the point of their last batch until then.
     """
     levels = LedgerLevel.objects.filter(process__casino=casino, year=last.year)
+    levels = levels.filter(process__edition=last.edition)
     of_year = {level.process_id: level for level in levels.select_related("process").defer("process__state")}
     points = LedgerPoint.objects.filter(process__in=levels.values("process"))
     later = LedgerBatch.objects.filter(casino=casino, number__gt=last.number)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 from settlement.eprocess.bets import Change, Share
@@ -30,13 +30,27 @@ class Fed(NamedTuple):
 
 
 def of_session(session: Observations) -> Iterator[Fed]:
-    """Yield what the draws of a finished session feed."""
+    """Yield what the draws of a finished session feed to wheels, dice and tables: what stays where it is."""
     if session.cells > 0:
         yield from of_spins(session.wheel, session.cells, [[each.result for each in session.drawn]])
-        yield from _of_spinners(session)
     elif session.cells != NEITHER:
         yield from _of_throws(session)
-    yield from _of_luck(session)
+    luck = [draw.luck for draw in session.drawn if draw.luck is not None]
+    if luck:
+        yield Fed("table-luck", session.table, 0, {"luck": luck}, len(luck))
+
+
+def of_evening(sessions: Iterable[Observations]) -> Iterator[Fed]:
+    """Yield what the ``sessions`` of a gaming day feed to persons: of each, one batch of all that he was seen in.
+
+    Persons go from table to table, and may go because of what was drawn: docs/ledger-mathematics.md, step 6. Their
+    gamblers stake fixed parts of their wealth, and learners' odds are exchangeable; so the order of the draws within a
+    batch changes nothing, and no clock is asked.
+    """
+    in_order = sorted(sessions, key=lambda session: session.session)
+    yield from _of_spinners(in_order)
+    yield from _of_shooters(in_order)
+    yield from _of_players(in_order)
 
 
 # Wheels
@@ -64,15 +78,16 @@ def of_spins(wheel: str, cells: int, runs: Iterable[Sequence[int]]) -> Iterator[
         yield Fed("wheel-memory", wheel, cells, seen, sum(steps[1]))
 
 
-def _of_spinners(session: Observations) -> Iterator[Fed]:
-    by_croupier: dict[str, list[int]] = {}
-    for before, spin in pairwise(session.drawn):
-        if spin.croupier:
-            steps = by_croupier.setdefault(spin.croupier, [0] * session.cells)
-            steps[(spin.result - before.result) % session.cells] += 1
-    for croupier, steps in by_croupier.items():
-        subject = f"{croupier}, {session.wheel}"
-        yield Fed("croupier-displacement", subject, session.cells, {"displacement": steps}, sum(steps))
+def _of_spinners(sessions: Iterable[Observations]) -> Iterator[Fed]:
+    by_croupier: dict[tuple[str, int], list[int]] = {}
+    for session in sessions:
+        for before, spin in pairwise(session.drawn if session.cells > 0 else ()):
+            if spin.croupier:
+                key = f"{spin.croupier}, {session.wheel}", session.cells
+                steps = by_croupier.setdefault(key, [0] * session.cells)
+                steps[(spin.result - before.result) % session.cells] += 1
+    for (subject, cells), steps in by_croupier.items():
+        yield Fed("croupier-displacement", subject, cells, {"displacement": steps}, sum(steps))
 
 
 # Dice
@@ -86,7 +101,6 @@ def _of_throws(session: Observations) -> Iterator[Fed]:
     pooled = [0] * FACES
     by_die: dict[str, list[int]] = {}
     by_set: dict[str, list[Observation]] = {}
-    by_shooter: dict[str, list[Observation]] = {}
     for throw in session.drawn:
         dice_set = throw.dice_set or session.table
         for face in _faces(throw):
@@ -95,19 +109,25 @@ def _of_throws(session: Observations) -> Iterator[Fed]:
         for name, face in zip(throw.dice, _faces(throw), strict=False):
             by_die.setdefault(f"{dice_set}, {name}", [0] * FACES)[face] += 1
         by_set.setdefault(dice_set, []).append(throw)
-        if throw.shooter:
-            by_shooter.setdefault(throw.shooter, []).append(throw)
     if session.drawn:
         yield Fed("dice-supply", session.table, 0, {"face": pooled}, len(session.drawn))
     for die, faces in by_die.items():
         yield Fed("die", die, 0, {"face": faces}, sum(faces))
     for dice_set, throws in by_set.items():
         yield Fed("dice-pair", dice_set, 0, _of_pair(throws) | _sequences(throws), len(throws))
-    for shooter, throws in by_shooter.items():
-        yield Fed("shooter", shooter, 0, {"seven": _of_pair(throws)["seven"]}, len(throws))
     if session.voided:
         luck = [each.luck for each in session.voided if each.luck is not None]
         yield Fed("void-call", session.table, 0, _of_pair(session.voided) | {"luck": luck}, len(session.voided))
+
+
+def _of_shooters(sessions: Iterable[Observations]) -> Iterator[Fed]:
+    by_shooter: dict[str, list[Observation]] = {}
+    for session in sessions:
+        for throw in session.drawn if session.cells == 0 else ():
+            if throw.shooter:
+                by_shooter.setdefault(throw.shooter, []).append(throw)
+    for shooter, throws in by_shooter.items():
+        yield Fed("shooter", shooter, 0, {"seven": _of_pair(throws)["seven"]}, len(throws))
 
 
 def _of_pair(throws: Sequence[Observation]) -> dict[str, Any]:
@@ -137,20 +157,15 @@ def _sequences(throws: Sequence[Observation]) -> dict[str, list[int]]:
 # Luck
 
 
-def _of_luck(session: Observations) -> Iterator[Fed]:
-    table: list[Change] = []
+def _of_players(sessions: Iterable[Observations]) -> Iterator[Fed]:
     by_subject: dict[tuple[str, str], list[Change]] = {}
-    for draw in session.drawn:
-        if draw.luck is not None:
-            table.append(draw.luck)
+    for draw in chain.from_iterable(session.drawn for session in sessions):
         for player, change in draw.players.items():
             by_subject.setdefault(("player-luck", player), []).append(change)
             if draw.croupier:
                 by_subject.setdefault(("pair-luck", f"{player}, {draw.croupier}"), []).append(change)
         for player, change in draw.late.items():
             by_subject.setdefault(("late-luck", player), []).append(change)
-    if table:
-        yield Fed("table-luck", session.table, 0, {"luck": table}, len(table))
     for (kind, subject), changes in by_subject.items():
         yield Fed(kind, subject, 0, {"luck": changes}, len(changes))
 
@@ -200,3 +215,8 @@ def of_variance(table: str, team: str, shift: str, variance: int) -> Iterator[Fe
     for kind, subject in (("table-drift", table), ("team-drift", team), ("shift-drift", shift)):
         if subject:
             yield Fed(kind, subject, 0, {"variance": [variance]}, 1)
+
+
+def is_seen(session: Observations, person: str) -> bool:
+    """Return whether a player, shooter or croupier was seen in the draws of a session."""
+    return any(person in draw.players or person in (draw.croupier, draw.shooter) for draw in session.drawn)

@@ -18,6 +18,9 @@ from settlement.eprocess.channels import Fed
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.process import Crossing, Process
 
+EDITION = 3
+"""Of what processes see and how they bet. A process is of one edition: its wealth is no evidence under another."""
+
 
 class Question(NamedTuple):
     """A process that has reached its level of the year, for the first time in it. ``rule`` is the rule that asks."""

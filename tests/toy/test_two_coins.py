@@ -21,7 +21,7 @@ from audit.models import Officer
 from audit.simulation import Night, play
 from settlement import RULESETS, ShapeError, adjudicate, coverage, decode
 from settlement.catalogue import BET_LABELS, RULES
-from settlement.eprocess.channels import of_session
+from settlement.eprocess.channels import of_evening, of_session
 from settlement.events import TYPES
 from settlement.law import LAW_TEXTS
 from settlement.night.chances import Priced, Readings
@@ -321,6 +321,6 @@ def test_the_page_builds_this_ruleset() -> None:
 def test_the_ledger_follows_its_luck_and_tests_no_dice_and_no_wheel() -> None:
     projection = PersonsProjection()
     projection.feed([decode(json.dumps(each)) for each in night().events])
-    fed = list(of_session(projection.evidence))
+    fed = [*of_session(projection.evidence), *of_evening([projection.evidence])]
     assert {each.kind for each in fed} <= {"table-luck", "player-luck", "pair-luck", "late-luck"}
     assert any(each.kind == "table-luck" for each in fed)

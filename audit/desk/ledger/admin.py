@@ -43,6 +43,7 @@ from audit.presentation import day as written_day
 from audit.presentation import reference
 from audit.reconciliation.wording import PROCESSES
 from settlement.eprocess.kinds import KINDS
+from settlement.eprocess.ledger import EDITION
 
 ORDER = "inspection"
 """The file of a process that orders an inspection."""
@@ -87,7 +88,7 @@ class EndedFilter(admin.SimpleListFilter):
         return [("all", _("including those that have ended"))]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[LedgerProcess]) -> QuerySet[LedgerProcess]:
-        return queryset if self.value() == "all" else queryset.filter(ended_at=None)
+        return queryset if self.value() == "all" else queryset.filter(ended_at=None, edition=EDITION)
 
 
 @admin.register(LedgerProcess)
@@ -220,7 +221,7 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         equipment = equipment_of(process)
-        if equipment is None or process.ended_at is not None:
+        if equipment is None or not process.is_going_on:
             raise Http404
         try:
             ended = take_apart(officer_of(request), process.casino, *equipment, reason=request.POST.get("reason", ""))

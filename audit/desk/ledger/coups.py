@@ -21,7 +21,9 @@ from django.utils import timezone
 
 from audit.desk.ledger.fit import layout_with
 from audit.event_store import read
+from audit.ledger.evenings import sessions_of
 from audit.models import BatchKind, Finding, LedgerBatch, LedgerPoint, LedgerProcess, LoggedStream, VideoRequest
+from audit.models.ledger import BY_PERSON
 from settlement.codec import decode_one_stored
 from settlement.eprocess.bets import Change
 from settlement.eprocess.explanations import Arc, best_arc
@@ -60,15 +62,15 @@ def coups_of(process: LedgerProcess, state: Process | None, most: Sequence[Ledge
 
     ``most`` are its sessions, those that added most first. Four queries, however many sessions there are.
     """
-    chosen = [each for each in most if each.batch.kind == BatchKind.DRAWS and each.batch.stream_id is not None]
-    of_sessions = {each.batch_id: each for each in chosen[:SESSIONS]}
+    of_draws = (BatchKind.DRAWS, *BY_PERSON)
+    chosen = [each.batch_id for each in most if each.batch.kind in of_draws][:SESSIONS]
     arc = best_arc(state) if state is not None else None
     found: list[tuple[int, int, str, str, tuple[str, str]]] = []
-    contents = LedgerBatch.objects.filter(pk__in=of_sessions).order_by("-gaming_day", "-number")
-    for batch in contents if of_sessions else ():
+    of_sessions = sessions_of(LedgerBatch.objects.filter(pk__in=chosen)) if chosen else []
+    for batch in sorted(of_sessions, key=lambda each: (each.gaming_day, each.number), reverse=True):
         session = decode(bytes(batch.content))
         clearest = _clearest(process, session, arc)[: COUPS // len(of_sessions)]
-        assert batch.stream_id is not None, "chosen above"
+        assert batch.stream_id is not None, "draws are of a session"
         found += [(batch.stream_id, *_shown(process, each, before)) for before, each in sorted(clearest, key=_seq)]
     return list(_with_clocks(found))
 

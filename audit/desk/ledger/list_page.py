@@ -61,7 +61,7 @@ def casino_context(casino: Casino, about: str, names: Names) -> dict[str, Any] |
     raised = sorted((each.process for each in questions.values()), key=lambda process: -process.e_value)
     going_on = listing.evidence_of(casino, cursor.year)
     watched = listing.in_full(listing.watched_among(going_on, questions.keys()))
-    quiet = len(going_on) - len(watched) - sum(process.ended_at is None for process in raised)
+    quiet = len(going_on) - len(watched) - sum(process.is_going_on for process in raised)
     listed = [*_about(about, raised)[:SHOWN], *_about(about, watched)[:SHOWN]]
     directory = names(persons_in([*listed, *raised[:NAMED], *watched[:NAMED]]))
     rows = _rows(casino, listed, questions, directory)

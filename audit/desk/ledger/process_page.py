@@ -130,7 +130,9 @@ def _from_state(process: LedgerProcess, state: Process | None) -> dict[str, Any]
 
 
 def _state_of(process: LedgerProcess) -> Process | None:
-    """Return the stored state of a process; None where it is none."""
+    """Return the stored state of a process; None where it is none, or of an earlier edition."""
+    if process.is_of_earlier_edition:  # its gamblers are not those of today
+        return None
     try:
         return msgspec.json.decode(bytes(process.state), type=Process)
     except msgspec.DecodeError:

@@ -163,7 +163,7 @@ def steps_of(
     """
     words = {"who": subject[0].text, "what": subject[-1].text}
     if finding is None:
-        if not is_watched or process.ended_at is not None or KINDS[process.kind].half != "equipment":
+        if not is_watched or not process.is_going_on or KINDS[process.kind].half != "equipment":
             return []
         return [_step(process, STEPS[process.kind][0], words, subject, order, may_take_apart=may_take_apart)]
     steps = [_step(process, each, words, subject, order, may_take_apart=may_take_apart) for each in STEPS[process.kind]]
@@ -183,7 +183,7 @@ def _step(
     may_take_apart: bool,
 ) -> Step:
     link = None
-    if todo in (_WHEEL, _DICE) and process.ended_at is None:
+    if todo in (_WHEEL, _DICE) and process.is_going_on:
         link = SafeString("")
         if order and inspected(process) is not None:
             link += _link(order, _("Inspection order"))

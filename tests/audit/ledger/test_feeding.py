@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Iterable
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 from fractions import Fraction
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import msgspec
 import pytest
+import time_machine
 from django.db import OperationalError
 from django.utils import timezone
 
-from audit.ledger import feeding, nights
+from audit.ledger import feeding, listing, nights
 from audit.models import (
     BatchKind,
     Casino,
@@ -33,10 +35,11 @@ from casino import health, metrics
 from settlement import decode
 from settlement.corrections import changes_in
 from settlement.eprocess import observations
-from settlement.eprocess.channels import Fed, of_payouts, of_session
-from settlement.eprocess.ledger import Ledger
+from settlement.eprocess.channels import Fed, of_evening, of_payouts, of_session
+from settlement.eprocess.ledger import EDITION, Ledger
 from settlement.eprocess.process import Process
 from settlement.persons.session import PersonsProjection
+from tests.audit.projections.test_casinos import forge
 from tests.audit.reconciliation.played import DAY, MORNING, Events, count, record, session
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal
@@ -61,17 +64,30 @@ def year_of(casino: Casino) -> int:
 
 
 def pure(casino: Casino, played: Iterable[Events]) -> Ledger:
-    """Return the pure ledger, fed the sessions in the order in which they are given."""
+    """Return the pure ledger, fed the sessions in the order in which they are given, and then every evening."""
     ledger = Ledger(0)
     ledger.begin_year(year_of(casino))
+    return fed_more(ledger, played)
+
+
+def fed_more(ledger: Ledger, played: Iterable[Events], *, with_evenings: bool = True) -> Ledger:
+    """Feed sessions to the pure ledger, and then every evening that they are of."""
+    evenings: dict[str, list[Any]] = {}
     for events in played:
         ledger.feed(of_session(evidence_of(events)), session=events[0]["stream"])
+        evenings.setdefault(events[0]["data"]["gaming_day"], []).append(evidence_of(events))
+    for day, seen in sorted(evenings.items()) if with_evenings else ():
+        ledger.feed(of_evening(seen), session=day)
     return ledger
 
 
 def states(casino: Casino) -> dict[str, Process]:
     rows = LedgerProcess.objects.filter(casino=casino, ended_at=None)
     return {row.name: msgspec.json.decode(bytes(row.state), type=Process) for row in rows}
+
+
+EVENINGS = 2
+"""Gaming days of ``sessions_of``."""
 
 
 def sessions_of(casino: Casino, coups: int = 12) -> list[Events]:
@@ -112,7 +128,7 @@ def test_feeding_through_the_record_is_feeding_the_pure_ledger(casino: Casino) -
     for events in played:
         record(casino, events)
         seal()
-    assert feeding.feed(casino) == len(played)
+    assert feeding.feed(casino) == len(played) + EVENINGS
     ledger = pure(casino, played)
     assert states(casino) == ledger.processes
     assert LedgerCursor.objects.get(casino=casino).ranks == ledger.ranks
@@ -138,7 +154,7 @@ def test_the_order_is_that_of_the_tree_and_not_of_days_or_streams(casino: Casino
         record(casino, played[index][-1:])
         seal()
     feeding.feed(casino)
-    fed = LedgerBatch.objects.filter(casino=casino).order_by("number")
+    fed = LedgerBatch.objects.filter(casino=casino, kind=BatchKind.DRAWS).order_by("number")
     assert [batch.stream.name for batch in fed if batch.stream] == [played[index][0]["stream"] for index in closed]
     assert [batch.number for batch in fed] == [1, 2, 3, 4, 5]
     assert states(casino) == pure(casino, [played[index] for index in closed]).processes
@@ -164,18 +180,18 @@ def test_what_is_not_sealed_or_not_closed_is_not_fed(casino: Casino) -> None:
     assert feeding.feed(casino) == 0
     record(casino, second[:-1])
     seal()
-    assert feeding.feed(casino) == 1
+    assert feeding.feed(casino) == 2, "a session and its evening"
     assert feeding.feed(casino) == 0
     record(casino, second[-1:])
     seal()
-    assert feeding.feed(casino) == 1
+    assert feeding.feed(casino) == 2
 
 
 def test_a_session_that_is_closed_again_is_not_fed_again(casino: Casino) -> None:
     first = sessions_of(casino)[0]
     record(casino, first)
     seal()
-    assert feeding.feed(casino) == 1
+    assert feeding.feed(casino) == 2
     before = states(casino)
     record(casino, [first[-1] | {"seq": first[-1]["seq"] + 1}])
     seal()
@@ -193,12 +209,12 @@ def test_two_workers_at_once_feed_each_session_once(casino: Casino, monkeypatch:
     def another_worker_first(*args: Any) -> LedgerBatch:
         monkeypatch.setattr(feeding, "_session", read)
         batch = read(*args)
-        assert feeding.feed(casino) == len(played)
+        assert feeding.feed(casino) == len(played) + EVENINGS
         return batch
 
     monkeypatch.setattr(feeding, "_session", another_worker_first)
     feeding.feed(casino)
-    assert LedgerBatch.objects.filter(casino=casino).count() == len(played)
+    assert LedgerBatch.objects.filter(casino=casino).count() == len(played) + EVENINGS
     assert states(casino) == pure(casino, played).processes
 
 
@@ -221,9 +237,11 @@ def test_a_worker_that_dies_has_fed_a_whole_session_or_nothing_of_it(
     with pytest.raises(OperationalError):
         feeding.feed(casino)
     assert LedgerCursor.objects.get(casino=casino).number == 1
-    assert states(casino) == pure(casino, played[:1]).processes
+    first = Ledger(0)
+    first.begin_year(year_of(casino))
+    assert states(casino) == fed_more(first, played[:1], with_evenings=False).processes
     monkeypatch.undo()
-    assert feeding.feed(casino) == 2
+    assert feeding.feed(casino) == 2 + EVENINGS
     assert states(casino) == pure(casino, played).processes
 
 
@@ -262,7 +280,7 @@ def test_a_session_that_cannot_be_read_is_set_aside_and_fed_when_it_can(
     assert row.tries == 2
     monkeypatch.undo()
     due_now()
-    assert feeding.feed(casino) == 1
+    assert feeding.feed(casino) == 2
     assert not LedgerSetAside.objects.exists()
     assert states(casino) == pure(casino, played[::-1]).processes
     assert list(wrong_ledger(casino.pk)) == []
@@ -291,8 +309,67 @@ def test_a_session_that_cannot_be_fed_is_set_aside_whole_and_no_other_waits(
     assert row.error == "ZeroDivisionError: counts that balance"
     assert bytes(row.content) == observations.encode(evidence_of(played[1])), "it is not read again"
     due_now()
+    assert feeding.feed(casino) == 2
+    later = fed_more(pure(casino, [played[0], played[2]]), [played[1]])
+    assert states(casino) == later.processes
+    [late] = LedgerBatch.objects.filter(casino=casino, kind=BatchKind.LATE)
+    assert late.stream is not None
+    assert late.stream.name == played[1][0]["stream"]
+    assert list(wrong_ledger(casino.pk)) == []
+
+
+def test_persons_are_fed_when_their_gaming_day_has_ended_and_tables_at_once(casino: Casino) -> None:
+    played = sessions_of(casino)[:1]
+    record(casino, played[0])
+    seal()
+    paris = ZoneInfo("Europe/Paris")
+    with time_machine.travel(datetime.combine(DAY, time(23, 30), paris), tick=False):
+        feeding.feed(casino)
+    assert {row.kind for row in LedgerProcess.objects.filter(casino=casino)} & {"wheel", "player-luck"} == {"wheel"}
+    with time_machine.travel(datetime.combine(DAY + timedelta(days=1), time(13), paris), tick=False):
+        assert feeding.feed(casino) == 1
+    assert states(casino) == pure(casino, played).processes
+
+
+def test_an_evening_that_cannot_be_fed_is_set_aside_and_takes_what_came_since(
+    casino: Casino, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    day_before = sessions_of(casino)[1:3]
+    record(casino, day_before[0])
+    seal()
+
+    def broken(sessions: Any) -> Any:
+        raise OverflowError("an evening without end")
+
+    monkeypatch.setattr(feeding, "of_evening", broken)
+    feeding.feed(casino)
+    record(casino, day_before[1])
+    seal()
+    assert feeding.feed(casino) == 1, "the session; its evening is set aside"
+    monkeypatch.undo()
+    due_now()
     assert feeding.feed(casino) == 1
-    assert states(casino) == pure(casino, [played[0], played[2], played[1]]).processes
+    assert states(casino) == pure(casino, day_before).processes
+
+
+@pytest.mark.superuser
+def test_processes_of_an_earlier_edition_have_ended_and_keep_what_they_had(casino: Casino) -> None:
+    played = sessions_of(casino)[:3:2]
+    record(casino, played[0])
+    seal()
+    feeding.feed(casino)
+    for table in ("process", "batch", "cursor"):
+        forge(f"update audit_ledger{table} set edition = {EDITION - 1} where casino_id = {casino.pk}")
+    before = LedgerProcess.objects.get(casino=casino, name="wheel 37: W1")
+    record(casino, played[1])
+    seal()
+    feeding.feed(casino)
+    earlier, now = LedgerProcess.objects.filter(casino=casino, name="wheel 37: W1").order_by("pk")
+    assert (bytes(earlier.state), earlier.wealth, earlier.is_going_on) == (bytes(before.state), before.wealth, False)
+    assert (now.generation, now.sessions, now.edition, now.is_going_on) == (2, 1, EDITION, True)
+    assert now.alpha == before.alpha, "the levels of an edition begin anew"
+    assert list(listing.processes_of(casino).filter(name="wheel 37: W1")) == [now]
+    assert list(wrong_ledger(casino.pk)) == []
 
 
 def test_a_night_that_cannot_be_read_is_set_aside_and_fed_when_it_can(
@@ -309,7 +386,7 @@ def test_a_night_that_cannot_be_read_is_set_aside_and_fed_when_it_can(
         raise KeyError("a table that nobody knows")
 
     monkeypatch.setattr(nights, "_payouts", broken)
-    assert feeding.feed(casino) == 1
+    assert feeding.feed(casino) == 2, "the session and its evening"
     assert feeding.feed(casino) == 0
     [row] = LedgerSetAside.objects.filter(casino=casino)
     assert (row.kind, row.stream, row.about) == (BatchKind.PAYOUTS, None, f"{DAY} EUR")
@@ -426,10 +503,10 @@ def test_a_counted_night_feeds_payouts_and_variances_once(casino: Casino) -> Non
     record(casino, count(casino, {events[0]["stream"]: bought}))
     seal()
     runs.reconcile(casino, DAY, actor="test", now=MORNING)
-    assert feeding.feed(casino) == 3
+    assert feeding.feed(casino) == 4
     assert feeding.feed(casino) == 0
     kinds = list(LedgerBatch.objects.filter(casino=casino).order_by("number").values_list("kind", flat=True))
-    assert kinds == [BatchKind.DRAWS, BatchKind.COUNT, BatchKind.PAYOUTS]
+    assert kinds == [BatchKind.DRAWS, BatchKind.EVENING, BatchKind.COUNT, BatchKind.PAYOUTS]
     evidence = evidence_of(events)
     assert evidence.payouts
     expected = {fed.subject for fed in of_payouts(evidence.payouts) if fed.kind == "payout-rate"}

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from settlement.eprocess.bets import Change, Share
-from settlement.eprocess.channels import Fed, of_payouts, of_session, of_spins, of_variance
+from settlement.eprocess.channels import Fed, of_evening, of_payouts, of_session, of_spins, of_variance
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.mixtures import SEQUENCES
 from settlement.eprocess.observations import Observation, Observations, Payout
@@ -44,7 +44,8 @@ def test_a_displacement_is_the_croupier_s_who_spun_the_second_of_the_two() -> No
     drawn = [
         Observation(seq, pocket, None, croupier) for seq, pocket, croupier in [(1, 3, "a"), (2, 5, "b"), (3, 9, "")]
     ]
-    fed = list(of_session(Observations("s", "T1", "W7", 37, drawn)))
+    session = Observations("s", "T1", "W7", 37, drawn)
+    fed = [*of_session(session), *of_evening([session])]
     spun = only(fed, "croupier-displacement")
     assert (spun.subject, spun.seen, spun.draws) == ("b, W7", {"displacement": cells(37, c2=1)}, 1)
     assert only(fed, "wheel").subject == "W7"
@@ -60,7 +61,8 @@ def test_throws_are_counted_for_supply_dice_pair_and_shooter() -> None:
         throw(6, 6, dice_set="S", dice=("b", "a"), shooter="p"),
         throw(2, 3, shooter="q"),
     ]
-    fed = list(of_session(Observations("s", "T1", drawn=drawn)))
+    session = Observations("s", "T1", drawn=drawn)
+    fed = [*of_session(session), *of_evening([session])]
     assert only(fed, "dice-supply")[1:] == ("T1", 0, {"face": [1, 1, 1, 0, 0, 3]}, 3)
     dice = {each.subject: (each.seen["face"], each.draws) for each in fed if each.kind == "die"}
     assert dice == {"S, a": ([1, 0, 0, 0, 0, 1], 2), "S, b": ([0, 0, 0, 0, 0, 2], 2)}  # the third has no names
@@ -102,7 +104,8 @@ def test_luck_goes_to_table_player_player_with_croupier_and_late_wagers() -> Non
         Observation(2, 0, None, ""),
         Observation(3, 0, worse, "", players={"p": worse}),
     ]
-    fed = list(of_session(Observations("s", "T1", "T1", 37, drawn)))
+    session = Observations("s", "T1", "T1", 37, drawn)
+    fed = [*of_session(session), *of_evening([session])]
     luck = {(each.kind, each.subject): each.seen["luck"] for each in fed if "luck" in each.seen}
     assert luck == {
         ("table-luck", "T1"): [EVEN, worse],
@@ -112,6 +115,19 @@ def test_luck_goes_to_table_player_player_with_croupier_and_late_wagers() -> Non
         ("pair-luck", "q, c"): [worse],
         ("late-luck", "q"): [worse],
     }
+
+
+def test_an_evening_is_one_batch_of_a_person_whatever_the_tables_and_the_order_of_the_sessions() -> None:
+    worse = Change(-36, -36, 1)
+    wheels = [
+        Observations(name, table, "W", 37, [Observation(seq, seq, None, "c", players={"p": EVEN}) for seq in (1, 3, 9)])
+        for name, table in (("s1", "T1"), ("s2", "T2"))
+    ]
+    craps = Observations("s3", "T3", drawn=[throw(1, 6, shooter="p", players={"p": worse}), throw(2, 2, shooter="p")])
+    fed = list(of_evening([*wheels, craps]))
+    assert only(fed, "player-luck").seen == {"luck": [EVEN] * 6 + [worse]}
+    assert (only(fed, "shooter").draws, only(fed, "croupier-displacement").draws) == (2, 4)
+    assert list(of_evening([craps, *reversed(wheels)])) == fed
 
 
 def test_a_session_without_draws_feeds_nothing() -> None:
@@ -165,7 +181,9 @@ def test_every_channel_that_is_fed_is_bet_on_and_the_other_way_round() -> None:
     faces = [(3, 3), (4, 4), (1, 6), (6, 1), (1, 2), (5, 6), (2, 3)]
     craps = Observations("s", "T1", drawn=[throw(*each, dice=("a", "b"), shooter="p") for each in faces])
     craps.voided = [throw(1, 1, luck=EVEN)]
-    fed = [*of_session(wheel), *of_session(craps), *of_payouts([Payout("1", "c", 5)]), *of_variance("T", "t", "s", 1)]
+    evening = of_evening([wheel, craps])
+    night = [*of_payouts([Payout("1", "c", 5)]), *of_variance("T", "t", "s", 1)]
+    fed = [*of_session(wheel), *of_session(craps), *evening, *night]
     assert {each.kind for each in fed} == set(KINDS)
     for each in fed:
         bet_on = {family.channel for family in KINDS[each.kind].mixture(each.variant).families}

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from settlement.eprocess.bets import EVENS, LARGEST, Change, DriftBets, Learner, PairLearner, power
-from settlement.eprocess.channels import Fed, of_payouts, of_session, of_variance
+from settlement.eprocess.channels import Fed, of_evening, of_payouts, of_session, of_variance
 from settlement.eprocess.ledger import Ledger
 from settlement.eprocess.observations import Observation, Observations, Payout
 from settlement.eprocess.process import UNIT
@@ -18,10 +18,14 @@ from settlement.eprocess.process import UNIT
 Feeding = Callable[[int], Iterable[Fed]]
 
 
+def both(session: Observations) -> Iterable[Fed]:
+    return [*of_session(session), *of_evening([session])]
+
+
 def spins(*pockets: int, cells: int = 37) -> Feeding:
     def fed(draws: int) -> Iterable[Fed]:
         drawn = [Observation(seq, pocket, None, "c") for seq, pocket in enumerate(islice(cycle(pockets), draws))]
-        return of_session(Observations("s", "T", "W", cells, drawn))
+        return both(Observations("s", "T", "W", cells, drawn))
 
     return fed
 
@@ -32,7 +36,7 @@ def throws(*results: int) -> Feeding:
             Observation(seq, result, None, "c", "p", "S", ("a", "b"))
             for seq, result in enumerate(islice(cycle(results), draws))
         ]
-        return of_session(Observations("s", "T", drawn=drawn, voided=drawn))
+        return both(Observations("s", "T", drawn=drawn, voided=drawn))
 
     return fed
 
@@ -43,7 +47,7 @@ def luck(*changes: Change) -> Feeding:
             Observation(seq, 0, change, "c", players={"p": change}, late={"p": change})
             for seq, change in enumerate(islice(cycle(changes), draws))
         ]
-        return of_session(Observations("s", "T", "T", -1, drawn))
+        return both(Observations("s", "T", "T", -1, drawn))
 
     return fed
 

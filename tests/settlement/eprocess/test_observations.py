@@ -14,7 +14,7 @@ from audit.simulation import IRREGULARITIES, RULESET_NAMES, play
 from settlement import Event, State, decode
 from settlement.corrections import changes_in
 from settlement.eprocess.bets import Change
-from settlement.eprocess.channels import of_session
+from settlement.eprocess.channels import of_evening, of_session
 from settlement.eprocess.ledger import Ledger
 from settlement.eprocess.observations import Observations, Recorder
 from settlement.layouts import LAYOUT_38
@@ -60,7 +60,7 @@ def test_on_any_stream_the_luck_is_that_of_the_night(stream: list[bytes]) -> Non
     events = [decode(raw) for raw in stream]
     recorder, process = recorded(events), valued(events)
     assert (recorder.luck, recorder.variance, recorder.draws) == (process.luck, process.variance, process.draws)
-    Ledger(2026).feed(of_session(recorder.observations), session="s")
+    Ledger(2026).feed([*of_session(recorder.observations), *of_evening([recorder.observations])], session="s")
 
 
 @pytest.mark.parametrize("ruleset", RULESET_NAMES)

@@ -555,7 +555,7 @@ def test_the_command_lists_processes_budget_and_watch_list(casino: Casino, capsy
     by_name = {(row["kind"], row["subject"]): row for row in listed["processes"]}
     assert by_name["wheel", "W1"]["has_question"]
     assert not by_name["wheel", "W2"]["has_question"]
-    assert (listed["budget"], listed["batches"], listed["left_out"]) == ("1", 2, 0)
+    assert (listed["budget"], listed["batches"], listed["left_out"]) == ("1", 4, 0)
     assert 0 < float(listed["spent"]) < 1
     call_command("ledger", casino=casino.code, watch=True)
     assert "budget of false questions 1, of which" in capsys.readouterr().out
