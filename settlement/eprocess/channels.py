@@ -177,23 +177,34 @@ def of_payouts(payouts: Iterable[Payout]) -> Iterator[Fed]:
     """Yield what the payouts of a night feed: those of one croupier in one coup are one, with the sum of their errors.
 
     A coup whose errors cancel is one without an error. Payouts by nobody known are left out: a device is no croupier.
+    A croupier is compared with those who paid at the same table in the same session, because one game is harder to pay
+    than another: each session is a stratum.
     """
     coups: dict[tuple[str, str], int] = {}
     for payout in payouts:
         if payout.croupier:
             key = payout.croupier, payout.coup
             coups[key] = coups.get(key, 0) + payout.error
-    paid: dict[str, list[int]] = {}
-    for (croupier, _coup), error in coups.items():
-        paid.setdefault(croupier, []).append(error)
-    errors = sorted(error for error in coups.values() if error)
-    for croupier, own in sorted(paid.items()):
-        wrong = [error for error in own if error]
-        share = Share(len(wrong), len(own), len(errors), len(coups))
-        yield Fed("payout-rate", croupier, 0, {"payouts": [share]}, len(own))
-        if wrong:
-            lean = Share(sum(e < 0 for e in wrong), len(wrong), sum(e < 0 for e in errors), len(errors))
-            yield Fed("payout-lean", croupier, 0, {"errors": [lean], "money": [_money(wrong, errors)]}, len(wrong))
+    strata: dict[str, dict[str, list[int]]] = {}
+    for (croupier, coup), error in sorted(coups.items()):
+        strata.setdefault(coup.rpartition("#")[0], {}).setdefault(croupier, []).append(error)
+    shares: dict[str, list[Share]] = {}
+    leans: dict[str, list[tuple[Share, Change]]] = {}
+    for _session, paid in sorted(strata.items()):
+        errors = sorted(error for own in paid.values() for error in own if error)
+        everything = sum(map(len, paid.values()))
+        for croupier, own in paid.items():
+            wrong = [error for error in own if error]
+            shares.setdefault(croupier, []).append(Share(len(wrong), len(own), len(errors), everything))
+            if wrong:
+                lean = Share(sum(e < 0 for e in wrong), len(wrong), sum(e < 0 for e in errors), len(errors))
+                leans.setdefault(croupier, []).append((lean, _money(wrong, errors)))
+    for croupier, own_shares in sorted(shares.items()):
+        yield Fed("payout-rate", croupier, 0, {"payouts": own_shares}, sum(share.own for share in own_shares))
+        if croupier in leans:
+            numbers, money = zip(*leans[croupier], strict=True)
+            seen = {"errors": list(numbers), "money": list(money)}
+            yield Fed("payout-lean", croupier, 0, seen, sum(share.own for share in numbers))
 
 
 def _money(own: Sequence[int], errors: Sequence[int]) -> Change:

@@ -40,7 +40,7 @@ def _plain(mixture: Callable[[], Mixture]) -> Callable[[int], Mixture]:
 EVEN = "pockets are even and independent of those before"
 FAIR_DICE = "faces are even and independent"
 LUCK = "given the stakes that stand, a draw changes the expectation of nobody"
-PEERS = "which croupier made a payout has nothing to do with its error"
+PEERS = "which croupier of a session made a payout has nothing to do with its error"
 BALANCED = "an accounting variance, cut off at twice the mean size of those before, is 0 on average"
 
 KINDS: Mapping[str, Kind] = MappingProxyType(

@@ -65,7 +65,7 @@ class Observation(Struct, frozen=True, array_like=True):
 class Payout(Struct, frozen=True, array_like=True, order=True):
     """What one croupier paid in one coup ("" if not known): the sum of W_rec − W_adj in minor units.
 
-    ``coup`` is different for each coup of the night, whatever the table.
+    ``coup`` is different for each coup of the night, whatever the table: the name of the session, "#", and its event.
     """
 
     coup: str

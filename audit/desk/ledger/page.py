@@ -30,8 +30,8 @@ NULLS = {
     "dice-pair": _("the faces are equally likely and independent"),
     "shooter": _("the faces are equally likely and independent"),
     "void-call": _("throws called void fall like any other, and would have paid like any other"),
-    "payout-lean": _("the error in a payout does not depend on which croupier made it"),
-    "payout-rate": _("the error in a payout does not depend on which croupier made it"),
+    "payout-lean": _("at one table and night, the error in a payout does not depend on which croupier made it"),
+    "payout-rate": _("at one table and night, the error in a payout does not depend on which croupier made it"),
 }
 LUCK = _("given the stakes on the table, a draw changes nobody’s expectation")
 BALANCED = _("the accounting variance is 0 on average")

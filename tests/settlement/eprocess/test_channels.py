@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
+from fractions import Fraction
 from itertools import combinations, product
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +15,7 @@ from settlement.eprocess.channels import Fed, of_evening, of_payouts, of_session
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.mixtures import SEQUENCES
 from settlement.eprocess.observations import Observation, Observations, Payout
+from settlement.eprocess.process import UNIT, Process
 
 EVEN = Change(1, -1, 1)
 
@@ -149,6 +152,37 @@ def test_errors_of_one_coup_are_one_and_those_of_nobody_are_left_out() -> None:
     # Errors of −600 and 200, one of which is each croupier's: −600 × 2 − (−400), and the two it could be.
     assert leans["a"]["money"] == [Change(-800, -800, 800)]
     assert leans["b"]["money"] == [Change(800, -800, 800)]
+
+
+def test_a_croupier_is_compared_with_those_of_the_same_session() -> None:
+    # Craps is hard to pay, roulette is not: nobody errs more than those beside him, but b and d more than the night.
+    craps = [Payout(f"craps#{coup}", "bd"[coup % 2], 5 if coup < 4 else 0) for coup in range(8)]
+    roulette = [Payout(f"roulette#{coup}", "ab"[coup % 2], 0) for coup in range(20)]
+    rates = {each.subject: each for each in of_payouts([*craps, *roulette]) if each.kind == "payout-rate"}
+    assert rates["a"].seen["payouts"] == [Share(0, 10, 0, 20)]
+    assert rates["b"].seen["payouts"] == [Share(2, 4, 4, 8), Share(0, 10, 0, 20)]
+    assert rates["d"].seen["payouts"] == [Share(2, 4, 4, 8)]
+    assert (rates["b"].draws, rates["d"].draws) == (14, 4)
+    leans = {each.subject: each.seen for each in of_payouts([*craps, *roulette]) if each.kind == "payout-lean"}
+    assert leans["b"] == {"errors": [Share(0, 2, 0, 4)], "money": [Change(0, 0, 0)]}
+
+
+@pytest.mark.parametrize("kind", ["payout-rate", "payout-lean"])
+def test_over_all_ways_to_share_out_each_session_a_croupier_s_process_gains_nothing(kind: str) -> None:
+    sessions = {"craps": ([-7, 3, 0, -2], 2), "roulette": ([0, 0, -4, 9], 1)}
+    mixture, total, ways = KINDS[kind].mixture(0), Fraction(0), 0
+    for chosen in product(*(combinations(range(len(errors)), own) for errors, own in sessions.values())):
+        payouts = [
+            Payout(f"{name}#{coup}", "own" if coup in own else "other", error)
+            for (name, (errors, _size)), own in zip(sessions.items(), chosen, strict=True)
+            for coup, error in enumerate(errors)
+        ]
+        process = Process(kind, "own")
+        for fed in of_payouts(payouts):
+            if (fed.kind, fed.subject) == (kind, "own"):
+                process.feed(mixture, fed.seen, draws=fed.draws, session="")
+        total, ways = total + Fraction(process.evidence, UNIT), ways + 1
+    assert 1 - Fraction(1, 2**60) < total / ways <= 1
 
 
 @settings(deadline=None)
