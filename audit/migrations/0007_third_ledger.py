@@ -7,7 +7,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('audit', '0004_no_changes'),
+        ('audit', '0006_doors'),
     ]
 
     operations = [
