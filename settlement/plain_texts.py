@@ -1,7 +1,7 @@
 """What the interface refuses in the texts of new events: characters that are not shown, and change what is.
 
-C0 and C1 controls and DEL move the cursor of a terminal or hide what follows. Controls of the writing direction and
-separators of lines (Unicode, bidirectional algorithm) show a text in another order than it is stored in.
+C0 and C1 controls and DEL move the cursor of a terminal or hide what follows. Controls of the writing direction (Unicode,
+bidirectional algorithm) show a text in another order than it is stored in.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import msgspec
 
 from settlement.codec import ShapeError, escaped
 
-_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 # The same in canonical JSON, where C0 is escaped; an escaped backslash or quotation mark is not told apart.
-_MAYBE_CONTROL = re.compile(rb"\\[^\"]|\x7f|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8e\x8f\xa8-\xae]|\xe2\x81[\xa6-\xa9]")
+_MAYBE_CONTROL = re.compile(rb"\\[^\"]|\x7f|\xc2[\x80-\x9f]|\xd8\x9c|\xe2\x80[\x8e\x8f\xaa-\xae]|\xe2\x81[\xa6-\xa9]")
 
 
 def are_surely_plain(envelopes: Iterable[bytes]) -> bool:

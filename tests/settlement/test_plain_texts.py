@@ -21,7 +21,7 @@ MARKS = {"\N{LEFT-TO-RIGHT MARK}", "\N{RIGHT-TO-LEFT MARK}", "\N{ARABIC LETTER M
 def is_control(each: str) -> bool:
     """Say what Unicode's tables say, not what the module does."""
     turns = unicodedata.bidirectional(each) in TURNING or each in MARKS
-    return unicodedata.category(each) in ("Cc", "Zl", "Zp") or turns
+    return unicodedata.category(each) == "Cc" or turns
 
 
 def envelope_of(text: str) -> bytes:
