@@ -61,7 +61,7 @@ def faults_of_the_log() -> list[Fault]:
 
 def play(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     """Play the schedules of some seeds, then verify the whole log."""
-    monkeypatch.setattr(log_outcome, "MAX_FAULTS", 1_000_000)
+    monkeypatch.setattr(log_outcome, "MAX_OF_A_PART", 1_000_000)
     tenant = Tenant()
     points = crash_points(steps_of(tenant))
     killed = 0

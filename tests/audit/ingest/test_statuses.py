@@ -287,7 +287,7 @@ def test_two_keys_are_valid_while_one_replaces_the_other(tenant: Tenant, stream:
     _, second = ApiKey.make(casino=tenant.casino, name="tables, new", scopes=[KeyScope.EVENTS_WRITE])
     assert tenant.send(stream, tenant.session(stream, 1)).status_code == 201
     later = timezone.now() + timedelta(hours=1)
-    ApiKey.objects.filter(pk=tenant.key.pk).update(revoked_at=later)
+    ApiKey.objects.filter(pk=tenant.key.pk).update(expires_at=later)
     assert tenant.send(stream, tenant.session(stream, 2), Authorization=f"Bearer {second}").status_code == 201
     assert tenant.send(stream, tenant.session(stream, 3)).status_code == 201
 
