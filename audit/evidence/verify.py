@@ -642,9 +642,8 @@ def main(arguments: list[str]) -> int:
     try:
         files = files_under(path) if path.is_dir() else files_in(path.read_bytes())
         for line in checks(files, vkey, witnesses):
-            if line.endswith(
-                "\n"
-            ):  # a verdict: whoever made the bundle chose its lines, and none looks like one of ours
+            # A verdict has several lines. Whoever made the bundle chose them, and none looks like one of ours.
+            if line.endswith("\n"):
                 print("".join(f"  | {printable(each)}\n" for each in line[:-1].split("\n")), flush=True)
             else:
                 print(f"ok      {printable(line)}", flush=True)
