@@ -194,8 +194,8 @@ def test_a_large_body_that_arrives_in_time_is_read(port: int) -> None:
     [
         (b"NONSENSE\r\n\r\n", b"400"),
         (b"GET /api/v1/rules HTTP/1.1\r\nBad Header: 1\r\n\r\n", b"400"),
-        (b"GET /" + b"a" * 5_000 + b" HTTP/1.1\r\n\r\n", b"414"),
-        (b"GET / HTTP/1.1\r\nX: " + b"a" * 10_000 + b"\r\n\r\n", b"431"),
+        (b"GET /" + b"a" * 5_000 + b" HTTP/1.1\r\nConnection: close\r\n\r\n", b"414"),
+        (b"GET / HTTP/1.1\r\nConnection: close\r\nX: " + b"a" * 10_000 + b"\r\n\r\n", b"431"),
         (b"POST /api/v1/events HTTP/1.1\r\nTransfer-Encoding: other\r\n\r\n", b"400"),
         (b"GET /api/v1/rules HTTP/1.1\r\nHost: local", b"408"),
     ],
