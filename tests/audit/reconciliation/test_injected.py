@@ -20,7 +20,8 @@ from settlement.night.figures import Figures, SessionProjection
 from tests.audit.reconciliation.played import DAY, Events, buy_ins
 
 NIGHTS = 60 * len(RULESET_NAMES)
-"""Sixty of each ruleset; each injected error comes up some six times. In the short form, nine nights, each comes up once."""
+"""Sixty of each ruleset; each injected error comes up some six times. In the short form, nine nights,
+each comes up once."""
 
 Injected = tuple[Events, int, int, int] | None
 """Events with an error, by how much it changes the drop, the payout errors and the accounting variance; None where
