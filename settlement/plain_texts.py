@@ -1,7 +1,7 @@
 """What the interface refuses in the texts of new events: characters that are not shown, and change what is.
 
-C0 and C1 controls and DEL move the cursor of a terminal or hide what follows. Controls of the writing direction (Unicode,
-bidirectional algorithm) show a text in another order than it is stored in.
+C0 and C1 controls and DEL move the cursor of a terminal or hide what follows. Controls of the writing direction
+(Unicode, bidirectional algorithm) show a text in another order than it is stored in.
 """
 
 from __future__ import annotations
