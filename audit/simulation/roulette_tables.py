@@ -271,7 +271,8 @@ class AmericanRoulette(_Roulette):
         self._irregular_seating_and_chips()
         if self.alone and not self.inject("stacks-not-rebuilt"):
             writer.write("stacks.rebuilt")
-        if not self.inject("wheel-direction-repeated"):
+        repeated = self.inject("wheel-direction-repeated")
+        if not repeated:
             self.clockwise = not self.clockwise
         wheel, ball = self._directions()
         writer.write("wheel.spun", direction=wheel, by="croupier")
@@ -281,7 +282,8 @@ class AmericanRoulette(_Roulette):
         self.take_stakes()
         self.take_back_some(first)
         fell = self.inject("result-after-fallen-chip")
-        if fell or self.chance.random() < 0.02:
+        # A ball that is launched again puts right how it was launched first.
+        if fell or (self.chance.random() < 0.02 and not along and not repeated):
             writer.write("chip.fell_in_wheel")
             if not fell:
                 writer.write("ball.retrieved")
