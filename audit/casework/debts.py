@@ -103,8 +103,8 @@ def owing(findings: QuerySet[Any], by: str) -> QuerySet[Any]:
 
 def incidents_owing(findings: QuerySet[Any], by: str) -> QuerySet[Any]:
     """Return those of ``findings`` of whose incident a claim is owed by ``by``."""
-    with_debt: QuerySet[Any] = findings.alias(owed_by_incident=owed_by_incident(by))
-    return with_debt.filter(owed_by_incident__gt=0)
+    claims = owing(Finding.objects.filter(status=FindingStatus.STANDING), by)
+    return findings.filter(case__in=claims.values("case"))
 
 
 _MONEY = f"""(select jsonb_agg(jsonb_build_array(m.owed ->> 'by', m.player, m.rule, m.currency,
