@@ -383,7 +383,11 @@ def errors_found(table: Table) -> dict[str | None, int]:
     for finding in findings_of(table):
         weigh = GIVEN_AWAY.get(finding.rule)
         if weigh is not None:
-            errors[finding.wager] = errors.get(finding.wager, 0) + weigh(finding.expected, finding.recorded)
+            given = weigh(finding.expected, finding.recorded)
+            # What was paid too early counts towards what is due later: then less of it is owed now.
+            if given < 0 and finding.owed is not None and finding.owed.by == "player":
+                given = max(given, -finding.owed.amount)
+            errors[finding.wager] = errors.get(finding.wager, 0) + given
     return {wager: error for wager, error in errors.items() if error}
 
 
