@@ -11,6 +11,7 @@ from settlement.fr import art_46_boule as art_46
 from settlement.fr.art_45_boule import report_turns
 from settlement.fr.boule_events import BouleSettled, BouleVoided
 from settlement.fr.boule_texts import ART_45, ART_46, INSTRUMENT, NAME, QUOTATIONS_45, QUOTATIONS_46
+from settlement.fr.clauses import of_every_game
 from settlement.play import closing, nothing_of_play, stakes
 from settlement.readings import Reading
 from settlement.ruleset import Ruleset
@@ -69,18 +70,7 @@ FR_BOULE = Ruleset(
     kinds=art_46.KINDS,
     closed_list="art. 46 al. 2",
     rules=BOULE,
-    clauses=MappingProxyType(
-        {
-            "wager-not-permitted": ("art. 46 al. 2",),
-            "stake-out-of-limits": ("art. 53 (2007)",),
-            "non-chip-stake": ("art. 39 (1959)",),
-            "identification-due": ("CMF art. R. 561-10",),
-            "reportable-cash": None,
-            "wager-after-no-more-bets": _CALL,
-            "wager-near-call": _CALL,
-            "withdrawal-after-no-more-bets": _CALL,
-        }
-    ),
+    clauses=MappingProxyType(of_every_game("art. 46 al. 2", _CALL)),
     texts=((ART_45, QUOTATIONS_45), (ART_46, QUOTATIONS_46)),
     articles=("settlement.law_coverage.art_45_boule:ART_45", "settlement.law_coverage.art_46_boule:ART_46"),
     readings=READINGS,

@@ -25,6 +25,7 @@ from settlement.events import (
 )
 from settlement.fr import art_55_7_dice as art_55_7
 from settlement.fr import art_55_8_wagers, craps_bets
+from settlement.fr.clauses import of_every_game
 from settlement.law import ARRETE_2007
 from settlement.play import closing, stakes
 from settlement.ruleset import Ruleset
@@ -77,14 +78,7 @@ FR_CRAPS = Ruleset(
     rules=(*SHOOTER, *THROWS, *DICE_SETS, *CRAPS_WAGERS),
     clauses=MappingProxyType(
         {
-            "wager-not-permitted": ("art. 55-8 intro",),
-            "stake-out-of-limits": ("art. 53 (2007)",),
-            "non-chip-stake": ("art. 39 (1959)",),
-            "identification-due": ("CMF art. R. 561-10",),
-            "reportable-cash": None,
-            "wager-after-no-more-bets": _CALL,
-            "wager-near-call": _CALL,
-            "withdrawal-after-no-more-bets": _CALL,
+            **of_every_game("art. 55-8 intro", _CALL),
             "wager-left-open": (WAGER, "art. 55-8 A after 4°"),
         }
     ),

@@ -42,6 +42,7 @@ from settlement.findings import find
 from settlement.fr import american_table
 from settlement.fr import art_54_roulette as art_54
 from settlement.fr import art_57_1_american_roulette as art_57_1
+from settlement.fr.clauses import of_every_game
 from settlement.law import ARRETE_1959
 from settlement.layouts import LAYOUT_37, LAYOUT_38, Layout
 from settlement.play import closing, stakes
@@ -189,14 +190,7 @@ _CALL = ("art. 57-1 al. 6",)
 _OPPOSITES = ((("rouge",), ("noir",)), (("pair",), ("impair",)), (("manque",), ("passe",)))
 _CLAUSES: Mapping[str, tuple[str, ...] | None] = MappingProxyType(
     {
-        "wager-not-permitted": ("art. 54 intro",),
-        "stake-out-of-limits": ("art. 53 (2007)",),
-        "non-chip-stake": ("art. 39 (1959)",),
-        "identification-due": ("CMF art. R. 561-10",),
-        "reportable-cash": None,
-        "wager-after-no-more-bets": _CALL,
-        "wager-near-call": _CALL,
-        "withdrawal-after-no-more-bets": _CALL,
+        **of_every_game("art. 54 intro", _CALL),
         "wager-left-open": ("art. 54 last al.",),
         "stake-not-returned": ("art. 54 al. 4", WAGER),
     }
