@@ -10,7 +10,7 @@ from audit.felt.frames import Frame, Stake
 from audit.felt.geometry import WIDTH, Box, Spot
 from audit.felt.layouts import Felt
 from settlement.catalogue.rule import Wording
-from settlement.fr.art_46_boule import CHANCES, NUMBERS
+from settlement.fr.art_46_boule import LAYOUT, NUMBERS
 
 HEIGHT = 320
 
@@ -36,9 +36,7 @@ CUPS = 2 * len(NUMBERS)
 
 
 def _colour(number: int) -> str:
-    if number in CHANCES["rouge"]:
-        return "red"
-    return "black" if number in CHANCES["noir"] else "yellow"
+    return shapes.colour(LAYOUT, str(number), "yellow")
 
 
 def _hit(number: int, result: str | None) -> str:

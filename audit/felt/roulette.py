@@ -20,7 +20,7 @@ from audit.felt.geometry import (
 )
 from audit.felt.layouts import Felt
 from settlement.catalogue.rule import Wording
-from settlement.layouts import LAYOUT_37, LAYOUT_38, RED, Layout
+from settlement.layouts import LAYOUT_37, LAYOUT_38, Layout
 
 RADIUS = 92
 
@@ -66,9 +66,7 @@ def _number(pocket: str, rests_in: str | None, *, has_double_zero: bool) -> str:
 
 
 def _colour(pocket: str) -> str:
-    if pocket in ("0", "00"):
-        return "zero"
-    return "red" if pocket in RED else "black"
+    return shapes.colour(LAYOUT_38, pocket, "zero")  # which has every pocket of the other layout
 
 
 def _zero(box: Box) -> str:

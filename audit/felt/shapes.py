@@ -7,6 +7,7 @@ from html import escape
 
 from audit.charts.svg import n
 from audit.felt.geometry import TRAY, Box, Spot
+from settlement.layouts import Layout
 
 PIPS: dict[int, tuple[tuple[int, int], ...]] = {
     1: ((0, 0),),
@@ -16,6 +17,11 @@ PIPS: dict[int, tuple[tuple[int, int], ...]] = {
     5: ((-1, -1), (1, -1), (0, 0), (-1, 1), (1, 1)),
     6: ((-1, -1), (1, -1), (-1, 0), (1, 0), (-1, 1), (1, 1)),
 }
+
+
+def colour(layout: Layout, pocket: str, other: str) -> str:
+    """Return the class of a pocket's colour, ``other`` for one that is neither red nor black."""
+    return {"r": "red", "n": "black"}.get(layout.colour_of(pocket), other)
 
 
 def at(spot: Spot) -> str:
