@@ -102,6 +102,15 @@ def sessions_of(casino: Casino, coups: int = 12) -> list[Events]:
     ]
 
 
+def recorded_and_sealed(casino: Casino, sessions: int | None = None) -> list[Events]:
+    """Record the first of those sessions, or all, each in the tree before the next; return them."""
+    played = sessions_of(casino)[:sessions]
+    for events in played:
+        record(casino, events)
+        seal()
+    return played
+
+
 def spun(casino: Casino, pockets: Iterable[str], *, day: date = DAY, wheel: str = "W1") -> Events:
     """Return a session of the table R1 in which nobody stakes anything."""
     data = {
@@ -124,10 +133,7 @@ def spun(casino: Casino, pockets: Iterable[str], *, day: date = DAY, wheel: str 
 
 
 def test_feeding_through_the_record_is_feeding_the_pure_ledger(casino: Casino) -> None:
-    played = sessions_of(casino)
-    for events in played:
-        record(casino, events)
-        seal()
+    played = recorded_and_sealed(casino)
     assert feeding.feed(casino) == len(played) + EVENINGS
     ledger = pure(casino, played)
     assert states(casino) == ledger.processes
@@ -200,10 +206,7 @@ def test_a_session_that_is_closed_again_is_not_fed_again(casino: Casino) -> None
 
 
 def test_two_workers_at_once_feed_each_session_once(casino: Casino, monkeypatch: pytest.MonkeyPatch) -> None:
-    played = sessions_of(casino)[:3]
-    for events in played:
-        record(casino, events)
-        seal()
+    played = recorded_and_sealed(casino, 3)
     read = feeding._session
 
     def another_worker_first(*args: Any) -> LedgerBatch:
@@ -221,10 +224,7 @@ def test_two_workers_at_once_feed_each_session_once(casino: Casino, monkeypatch:
 def test_a_worker_that_dies_has_fed_a_whole_session_or_nothing_of_it(
     casino: Casino, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    played = sessions_of(casino)[:3]
-    for events in played:
-        record(casino, events)
-        seal()
+    played = recorded_and_sealed(casino, 3)
     keep = feeding._keep
 
     def dying(casino: Casino, ledger: Ledger, *others: Any) -> Any:
@@ -264,10 +264,7 @@ def due_now() -> None:
 def test_a_session_that_cannot_be_read_is_set_aside_and_fed_when_it_can(
     casino: Casino, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    played = sessions_of(casino)[:2]
-    for events in played:
-        record(casino, events)
-        seal()
+    played = recorded_and_sealed(casino, 2)
     broken_for(played[0], monkeypatch)
     feeding.feed(casino)
     [row] = LedgerSetAside.objects.filter(casino=casino)
@@ -289,10 +286,7 @@ def test_a_session_that_cannot_be_read_is_set_aside_and_fed_when_it_can(
 def test_a_session_that_cannot_be_fed_is_set_aside_whole_and_no_other_waits(
     casino: Casino, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    played = sessions_of(casino)[:3]
-    for events in played:
-        record(casino, events)
-        seal()
+    played = recorded_and_sealed(casino, 3)
     feed = Ledger.feed
 
     def broken(ledger: Ledger, batches: Iterable[Fed], *, session: str) -> Any:
