@@ -55,7 +55,7 @@ def _where(process: LedgerProcess, batch: LedgerBatch) -> tuple[LoggedStream, in
     if batch.kind in BY_PERSON:
         return _last_seen(process, batch)
     if batch.kind != BatchKind.PAYOUTS:
-        assert batch.stream is not None, "only what is of a whole night has none"
+        assert batch.stream is not None, "only a batch of a whole night has no session"
         return batch.stream, batch.last_seq
     payouts = msgspec.json.decode(bytes(batch.content), type=list[Payout])
     own = [payout for payout in payouts if payout.croupier == process.subject]
@@ -69,7 +69,7 @@ def _last_seen(process: LedgerProcess, batch: LedgerBatch) -> tuple[LoggedStream
     person = process.subject.partition(", ")[0]
     last_first = evenings.draws_of(batch).reverse()
     last = next(each for each in last_first if is_seen(decode(bytes(each.content)), person))
-    assert last.stream is not None, "draws are of a session"
+    assert last.stream is not None, "every batch of draws has a session"
     return last.stream, last.last_seq
 
 

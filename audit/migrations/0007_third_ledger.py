@@ -1,4 +1,4 @@
-"""The ledger sets aside what it cannot be fed, and begins its third edition: what was fed before is of the second."""
+"""The ledger sets aside the batches that it cannot take. Its third edition begins; earlier batches belong to the second."""
 
 import django.db.models.deletion
 from django.db import migrations, models

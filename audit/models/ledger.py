@@ -90,7 +90,7 @@ class LedgerBatch(models.Model):
     """One batch that the ledger was fed. Before 0.3.0 one that could not be read is here too: ``error`` says why.
 
     ``number`` is its place in the order. ``last_seq`` is the event that closed the session, ``log_index`` the leaf of
-    the tree that it came with; what is of a whole night has neither, and no stream. ``content`` is what was seen, as it
+    the tree that it came with; a batch of a whole night has neither, and no stream. ``content`` is what was seen, as it
     was read then: observations, payouts, or an accounting variance in minor units; of an evening, the numbers of the
     batches whose draws it has. ``edition`` is that of the processes which it fed.
     """

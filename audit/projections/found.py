@@ -218,7 +218,7 @@ def _why_not_judged(run: AdjudicationRun | None) -> str | None:
     if run is None:
         return "no run judges it"
     if run.engine_version != ENGINE_VERSION:
-        return f"its run is of engine {run.engine_version}"
+        return f"engine {run.engine_version} judged it"
     return None if run.stands else "its run is to replace another, and has not read it to its end"
 
 

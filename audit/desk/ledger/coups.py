@@ -70,7 +70,7 @@ def coups_of(process: LedgerProcess, state: Process | None, most: Sequence[Ledge
     for batch in sorted(of_sessions, key=lambda each: (each.gaming_day, each.number), reverse=True):
         session = decode(bytes(batch.content))
         clearest = _clearest(process, session, arc)[: COUPS // len(of_sessions)]
-        assert batch.stream_id is not None, "draws are of a session"
+        assert batch.stream_id is not None, "every batch of draws has a session"
         found += [(batch.stream_id, *_shown(process, each, before)) for before, each in sorted(clearest, key=_seq)]
     return list(_with_clocks(found))
 

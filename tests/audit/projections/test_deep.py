@@ -130,7 +130,7 @@ def test_each_session_is_adjudicated_again_or_named(fed: Fed) -> None:
     fed.forge("update audit_adjudicationrun set engine_version = '1' where stream_id = {session}")
     figures = derived(fed.casino.pk, deep=True).figures
     assert figures.again == sessions - 1
-    assert figures.passed_over == {fed.record.name("dice"): "its run is of engine 1"}
+    assert figures.passed_over == {fed.record.name("dice"): "engine 1 judged it"}
 
 
 def test_a_session_that_was_adjudicated_and_is_not_again_is_a_fault_after_a_day(fed: Fed) -> None:
