@@ -103,7 +103,7 @@ def owing(findings: QuerySet[Any], by: str) -> QuerySet[Any]:
 
 def incidents_owing(findings: QuerySet[Any], by: str) -> QuerySet[Any]:
     """Return those of ``findings`` of whose incident a claim is owed by ``by``."""
-    claims = owing(Finding.objects.filter(status=FindingStatus.STANDING), by)
+    claims = owing(Finding.objects.standing(), by)
     return findings.filter(case__in=claims.values("case"))
 
 

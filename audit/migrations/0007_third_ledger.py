@@ -1,4 +1,4 @@
-"""The ledger sets aside the batches that it cannot take. Its third edition begins; earlier batches belong to the second."""
+"""The ledger sets aside the batches that it cannot take. Its third edition begins."""
 
 import django.db.models.deletion
 from django.db import migrations, models

@@ -212,3 +212,11 @@ def test_information_owes_nothing_in_memory_in_sql_and_to_lists(desk: Desk) -> N
         assert [each.words for each in row.consequences.first] == ["", ""]
     found_of = concerning(desk.tenant.casino, "player", "p1", first.gaming_day.replace(day=1))
     assert found_of.sums == {("player", "EUR"): 5_000}
+
+
+def test_a_claim_that_no_longer_stands_is_owed_by_no_incident(desk: Desk) -> None:
+    table = Table(desk)
+    standing = Finding.objects.standing()
+    assert set(incidents_owing(standing, "house")) == {table.head, table.claim}
+    Finding.objects.filter(pk=table.claim.pk).update(status="superseded", superseded_at=timezone.now())
+    assert not incidents_owing(standing, "house").exists()
