@@ -10,6 +10,7 @@ import pytest
 from django.test import Client
 
 from audit.adjudication.replay import advance
+from audit.ingest.bodies import MAX_EVENTS
 from audit.models import Officer
 from audit.simulation import play
 from settlement import decode
@@ -27,10 +28,11 @@ from tests.audit.tables import Tenant
     ],
 )
 def test_an_irregular_session_is_recorded_found_and_drawn(rule: str, words: str) -> None:
-    tenant = Tenant()
+    tenant = Tenant(code="boule")  # what is played depends on the name
     day = date(2026, 11, 19)
     played = play("fr-boule", casino=tenant.code, code="T1", gaming_day=day, seed=2, coups=45, irregularities=[rule])
-    assert tenant.post(played.stream, played.events).status_code == 201
+    for start in range(0, len(played.events), MAX_EVENTS):
+        assert tenant.post(played.stream, played.events[start : start + MAX_EVENTS]).status_code == 201
     stream = tenant.stream(played.stream)
     while (progress := advance(stream.pk)) is not None and progress.behind:
         pass
