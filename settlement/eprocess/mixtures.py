@@ -73,6 +73,11 @@ def _learners(cells: int) -> list[tuple[int, Bets]]:
     return pockets
 
 
+def _widths(cells: int, widths: tuple[int, ...] = WIDTHS) -> list[int]:
+    """Return the widths that leave something of the wheel outside of the arc: that of la boule has nine pockets."""
+    return [width for width in widths if width < cells]
+
+
 @cache
 def wheel(cells: int) -> Mixture:
     """Return the mixture against a wheel of ``cells`` even and independent pockets.
@@ -80,7 +85,9 @@ def wheel(cells: int) -> Mixture:
     Half of it bets on arcs that come more often, a quarter on a sinusoid, a quarter learns.
     """
     tilts = [
-        Family("pocket", 17 * LIFT_WEIGHTS[lift], lifted_arc(cells, width, lift)) for width in WIDTHS for lift in LIFTS
+        Family("pocket", 17 * LIFT_WEIGHTS[lift], lifted_arc(cells, width, lift))
+        for width in _widths(cells)
+        for lift in LIFTS
     ]
     rows = [
         Family("pocket", 102, CellBets((1,) * cells, tuple(sinusoid(cells, phase, 12, size) for phase in PHASES)))
@@ -94,7 +101,7 @@ def wheel(cells: int) -> Mixture:
 def displacement(cells: int) -> Mixture:
     """Return the mixture against displacements from the last pocket that are not even."""
     return Mixture(
-        *(Family("displacement", 1, aimed_arc(cells, width, aim)) for width in WIDTHS for aim in AIMS),
+        *(Family("displacement", 1, aimed_arc(cells, width, aim)) for width in _widths(cells) for aim in AIMS),
         Family("displacement", 2, Learner(tuple(range(cells)), (1,) * cells, 5)),
     )
 
@@ -105,7 +112,7 @@ def memory_of_wheel(cells: int) -> Mixture:
     aimed = [
         Family(f"displacement-{lag}", 1, aimed_arc(cells, width, aim))
         for lag in (2, 3)
-        for width in (3, 9, 18)
+        for width in _widths(cells, (3, 9, 18))
         for aim in (5, 20)
     ]
     learned = [Family(f"pair-{lag}", 2, PairLearner(cells, prior)) for lag in (1, 2, 3) for prior in (5, 50)]

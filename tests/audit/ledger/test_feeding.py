@@ -31,6 +31,7 @@ from audit.models import (
 )
 from audit.projections.ledger import wrong_ledger
 from audit.reconciliation import runs, sessions
+from audit.simulation import RULESET_NAMES
 from casino import health, metrics
 from settlement import decode
 from settlement.corrections import changes_in
@@ -148,6 +149,15 @@ def test_feeding_through_the_record_is_feeding_the_pure_ledger(casino: Casino) -
         assert last is not None
         assert last.wealth == process.evidence
         assert sum(point.draws for point in row.points.all()) == process.draws
+
+
+@pytest.mark.parametrize("ruleset", RULESET_NAMES)
+def test_a_session_of_each_ruleset_is_fed(ruleset: str, casino: Casino) -> None:
+    record(casino, session(casino, "X1", ruleset=ruleset, coups=60))
+    seal()
+    feeding.feed(casino)
+    assert not LedgerSetAside.objects.exists()
+    assert LedgerProcess.objects.filter(casino=casino, draws__gte=60).exists()
 
 
 def test_the_order_is_that_of_the_tree_and_not_of_days_or_streams(casino: Casino) -> None:

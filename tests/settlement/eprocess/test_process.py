@@ -39,7 +39,7 @@ def test_over_the_faces_of_a_die_the_mean_evidence_is_at_most_what_it_was(batche
     assert 6 * process.evidence * (1 - Fraction(1, 2**50)) < total <= 6 * process.evidence
 
 
-@pytest.mark.parametrize("cells", [37, 38])
+@pytest.mark.parametrize("cells", [9, 37, 38])
 def test_over_the_pockets_of_a_wheel_the_mean_evidence_is_at_most_what_it_was(cells: int) -> None:
     mixture, process = KINDS["wheel"].mixture(cells), Process("wheel", "w", cells)
     process.feed(mixture, {"pocket": [9, 7, 3, *range(cells - 3)]}, draws=1, session="s")
@@ -49,7 +49,7 @@ def test_over_the_pockets_of_a_wheel_the_mean_evidence_is_at_most_what_it_was(ce
 
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_the_shares_of_a_mixture_are_at_most_all(kind: str) -> None:
-    for cells in (37, 38):
+    for cells in (9, 37, 38):
         shares = KINDS[kind].mixture(cells).shares
         assert UNIT - 10_000 <= sum(shares) <= UNIT
         assert min(shares) > UNIT >> 20

@@ -116,6 +116,17 @@ def page(reader: Client, address: str) -> str:
     return answer.content.decode()
 
 
+def test_the_pages_of_a_small_wheel_open(newcomer: Tenant) -> None:
+    record(newcomer.casino, session(newcomer.casino, "B1", ruleset="fr-boule", coups=40))
+    seal()
+    feeding.feed(newcomer.casino)
+    reader = client(newcomer, Role.AUDITOR)
+    rows = LedgerProcess.objects.filter(casino=newcomer.casino)
+    assert any(row.name.startswith("wheel 9: ") for row in rows)
+    for row in rows:
+        page(reader, f"{LIST}{row.pk}/change/")
+
+
 def test_the_page_names_what_the_ledger_could_not_take_and_when_it_is_tried_again(tenant: Tenant) -> None:
     reader = client(tenant, Role.AUDITOR)
     assert "is set aside" not in page(reader, LIST)
