@@ -53,6 +53,7 @@ def sums_sql(case: str) -> str:
 
     ``case`` is the SQL of the id of its case.
     """
+    # Only what the index ``finding_claim`` has.
     return (
         f"select coalesce(sum({_AMOUNT}) filter (where m.owed ->> 'by' = 'house'), 0)::bigint as to_players,"
         f" coalesce(sum({_AMOUNT}) filter (where m.owed ->> 'by' = 'player'), 0)::bigint as to_bank"
@@ -88,6 +89,12 @@ def owed_by_incident(by: str | None = None) -> RawSQL:
     0 where nothing is owed any more, null where none of its findings is about money that somebody owes or has owed.
     """
     return RawSQL(f"({owed_sql(by=by)})", (), BigIntegerField())
+
+
+def claims_of_incident(by: str) -> RawSQL:
+    """Return what ``by`` owes by the incident of a finding, "house" or "player", in minor units; 0 for nothing."""
+    side = "to_players" if by == "house" else "to_bank"
+    return RawSQL(f"(select {side} from ({sums_sql(_CASE)}) claims)", (), BigIntegerField())
 
 
 def owed_at_finding() -> RawSQL:

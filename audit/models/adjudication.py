@@ -294,6 +294,12 @@ class Finding(_Found):
                 name="finding_by_size",
                 condition=Q(status="standing", difference__isnull=False),
             ),
+            models.Index(  # the claims of an incident alone: audit.casework.debts
+                fields=["case"],
+                include=["owed"],
+                name="finding_claim",
+                condition=Q(status="standing", owed__isnull=False, difference__isnull=False) & ~Q(severity="info"),
+            ),
             models.Index(fields=["casino", "rule"], name="finding_by_rule"),
             models.Index(  # what is repeated: audit.casework.priority
                 fields=["casino", "rule", "croupier", "gaming_day"],

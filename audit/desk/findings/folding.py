@@ -25,7 +25,7 @@ from django.db import connection
 from django.db.models import Count, F, QuerySet, Sum, Value
 from django.http import HttpRequest
 
-from audit.casework.debts import owed_by_incident, sums_sql
+from audit.casework.debts import claims_of_incident, sums_sql
 from audit.casework.priority import priority_over
 from audit.desk.findings.grouping import Grouping, Key, grouping_of
 from audit.desk.findings.person_filters import OWED
@@ -134,7 +134,9 @@ def summed(everything: QuerySet[Any], grouping: Grouping) -> Summed:
     found = (
         everything.order_by()
         .values_list(*grouping.fields, "currency")
-        .annotate(count=Count("pk"), to_players=Sum(owed_by_incident("house")), to_bank=Sum(owed_by_incident("player")))
+        .annotate(
+            count=Count("pk"), to_players=Sum(claims_of_incident("house")), to_bank=Sum(claims_of_incident("player"))
+        )
     )
     of_all = Summed()
     for *key, currency, count, to_players, to_bank in found:
