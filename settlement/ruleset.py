@@ -33,6 +33,9 @@ Named: TypeAlias = Any
 """An object, or the text "module:name" of one."""
 
 
+WHEEL = Wording("wheel", "cylindre")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Ruleset:
     """One ruleset: an instrument of law applied to a game.
@@ -50,9 +53,9 @@ class Ruleset:
     types of its own, which no other ruleset takes. ``result`` is the type of event that decides a coup. ``opening``
     finds, with the seq of the opener, what an answer says of a table that has not played yet. ``state_of_play`` is what
     an answer says of the table, apart from wagers. ``has_decisions``: players decide something in mid-coup. ``layout``
-    is that of the wheel, None without one. ``equipment`` is what draws the results, where that is tested for fairness.
-    ``opposites`` are the chances with two sides, each side by its bets, the first of which names the chance: stakes on
-    both sides lose little together. Each number is a chance of its own.
+    is that of the wheel, None without one, and ``wheel_name`` is how people call it. ``equipment`` is what draws the
+    results, where that is tested for fairness. ``opposites`` are the chances with two sides, each side by its bets, the
+    first of which names the chance: stakes on both sides lose little together. Each number is a chance of its own.
 
     Readings. ``zero_rule`` is the default of that reading, ``fixed`` the values that the text itself gives to readings.
     ``seat_limit`` and ``seat_limit_doubled`` are those of art. 57-1 al. 3, None without one.
@@ -84,6 +87,7 @@ class Ruleset:
     state_of_play: Callable[[Table], dict[str, Any]]
     has_decisions: bool = False
     layout: Layout | None = None
+    wheel_name: Wording = WHEEL
     equipment: Equipment | None = None
     opposites: tuple[tuple[tuple[str, ...], tuple[str, ...]], ...] = ()
 

@@ -12,7 +12,6 @@ from django.utils.text import capfirst
 from audit import presentation
 from audit.desk import addresses, parts, sessions
 from audit.desk.cards import as_cards
-from audit.desk.tables.limits import equipment_name
 from audit.models import Casino, LoggedStream, Officer
 from settlement.law import LawText
 
@@ -116,16 +115,6 @@ def night_of(gaming_day: date) -> str:
 @register.filter
 def session_name(stream: LoggedStream) -> str:
     return sessions.session_name(stream)
-
-
-@register.filter
-def wheel(code: str) -> str:
-    return equipment_name("wheel", code)
-
-
-@register.filter
-def dice(code: str) -> str:
-    return equipment_name("dice", code)
 
 
 @register.filter

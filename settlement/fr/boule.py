@@ -86,6 +86,7 @@ FR_BOULE = Ruleset(
     result=BouleSettled,
     state_of_play=nothing_of_play,
     layout=art_46.LAYOUT,
+    wheel_name=Wording("apparatus", "appareil"),
     equipment="wheel",
     opposites=((("rouge",), ("noir",)), (("pair",), ("impair",)), (("manque",), ("passe",))),
     chances="settlement.night.boule:CHANCES",

@@ -18,6 +18,7 @@ from settlement import RULESETS
 from settlement.eprocess.explanations import best_arc, counts_of
 from settlement.eprocess.process import Process
 from settlement.layouts import Layout
+from settlement.ruleset import Ruleset
 
 BAND = 1.96
 """Standard deviations on either side of the mean between which 19 counts in 20 fall."""
@@ -114,10 +115,15 @@ def _wheel(
     return mark_safe(drawn)
 
 
+def ruleset_with(pockets: int) -> Ruleset | None:
+    """Return a ruleset whose wheel has so many pockets; None if none plays with one."""
+    return next((each for each in RULESETS.values() if each.layout and len(each.layout.wheel) == pockets), None)
+
+
 def layout_with(pockets: int) -> Layout | None:
     """Return the layout whose wheel has so many pockets; None if no ruleset plays with one."""
-    layouts = (ruleset.layout for ruleset in RULESETS.values())
-    return next((each for each in layouts if each is not None and len(each.wheel) == pockets), None)
+    ruleset = ruleset_with(pockets)
+    return ruleset.layout if ruleset is not None else None
 
 
 def decimal(number: float) -> str:

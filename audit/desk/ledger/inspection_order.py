@@ -12,13 +12,16 @@ from types import MappingProxyType
 from typing import Any
 
 from django.utils.functional import Promise
+from django.utils.text import capfirst
 from django.utils.translation import gettext, gettext_lazy
 
+from audit.desk.ledger.fit import ruleset_with
 from audit.desk.tables.limits import equipment_id
 from audit.exports.pdf import render_pdf
 from audit.ledger.equipment import equipment_of
 from audit.models import LedgerProcess, LoggedStream, Officer
 from audit.presentation import date_time, day, language, local, officer_name
+from settlement.catalogue.rule import Wording
 
 TEMPLATE = Path(__file__).with_name("inspection_order.typ")
 
@@ -32,6 +35,12 @@ CHECKS: Mapping[str, Sequence[str | Promise]] = MappingProxyType(
             gettext_lazy("Ball track and deflectors: wear, marks"),
             gettext_lazy("Balls: diameter, weight, roundness"),
         ),
+        "apparatus": (
+            gettext_lazy("Level of the bowl, at four places"),
+            gettext_lazy("Cups: depth, and what lies in them"),
+            gettext_lazy("Slope and rim: wear, marks"),
+            gettext_lazy("Balls: diameter, weight, roundness"),
+        ),
         "dice": (
             gettext_lazy("Edges: length of all three, of each die"),
             gettext_lazy("Faces: flat, square to each other, pips as deep as they should be"),
@@ -41,7 +50,7 @@ CHECKS: Mapping[str, Sequence[str | Promise]] = MappingProxyType(
         ),
     }
 )
-"""What is looked at, by kind of equipment."""
+"""What is looked at, by what the equipment is called in English."""
 
 
 def inspected(process: LedgerProcess) -> tuple[str, str] | None:
@@ -64,7 +73,8 @@ def _data(process: LedgerProcess, context: Mapping[str, Any], officer: Officer, 
     assert of_process is not None, "there is something to inspect"
     kind, id = of_process
     today = local(made_at, casino).date()
-    what = gettext("Wheel %(id)s") if kind == "wheel" else gettext("Dice %(id)s")
+    ruleset = ruleset_with(process.variant) if kind == "wheel" else None
+    name = ruleset.wheel_name if ruleset is not None else Wording(kind, gettext(kind))
     facts = [
         (gettext("Table"), ", ".join(_tables(context))),
         (gettext("Question"), context["asks"]),
@@ -92,9 +102,9 @@ def _data(process: LedgerProcess, context: Mapping[str, Any], officer: Officer, 
         "reference": context["reference"],
         "casino": casino.name or casino.code,
         "inspect": gettext("To be inspected"),
-        "what": what % {"id": equipment_id(id)},
+        "what": f"{capfirst(name.in_language(language()))} {equipment_id(id)}",
         "facts": [list(fact) for fact in facts if fact[1]],
-        "checks": [[str(each), "", ""] for each in CHECKS[kind]],
+        "checks": [[str(each), "", ""] for each in CHECKS[name.en]],
         "columns": [gettext("To check"), gettext("Measured"), gettext("In order")],
         "found": gettext("What was found; “nothing” is an answer"),
         "signatures": [gettext("Inspected by: name, date, signature"), gettext("In the presence of: name, signature")],

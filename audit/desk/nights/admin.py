@@ -21,7 +21,6 @@ from django.utils.translation import gettext_lazy as _
 from audit import task_queue
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
-from audit.adjudication.equipment import equipment_of
 from audit.desk.audited_admin import AuditedAdmin, actor, record_entry
 from audit.desk.downloads import file_response
 from audit.desk.names import sees_names
@@ -29,6 +28,7 @@ from audit.desk.nights import month_page, page
 from audit.desk.nights.month_pdf import month_pdf
 from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
 from audit.desk.sign_in.proof import fresh_proof, signature
+from audit.desk.tables.limits import equipment_of_session
 from audit.exports.pdf import PDF
 from audit.exports.sheets import CSV, XLSX, as_csv, workbook
 from audit.models import NightReport, NightRun, NightState, NightSubscriber
@@ -215,7 +215,7 @@ class NightAdmin(RecordAdmin[NightReport]):
             "opts": self.opts,
             "title": f"{_('Table %(code)s') % {'code': session['table']}} · {night_of(report.gaming_day)}",
             "report": report,
-            "equipment": equipment_of(stream_id),
+            "equipment": equipment_of_session(stream_id),
         }
         return TemplateResponse(request, "admin/audit/night/session.html", context)
 

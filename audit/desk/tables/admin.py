@@ -21,7 +21,6 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
 
 from audit.access.capabilities import Capability
-from audit.adjudication.equipment import equipment_of
 from audit.adjudication.results import standing
 from audit.desk.audited_admin import record_entry
 from audit.desk.downloads import file_response
@@ -35,6 +34,7 @@ from audit.desk.tables.corrections import corrections_to
 from audit.desk.tables.course import course_of
 from audit.desk.tables.event_sentences import own_content, sentence
 from audit.desk.tables.going_on import Where, day_in, found_in, moment_context
+from audit.desk.tables.limits import equipment_of_session
 from audit.desk.tables.moment import clock_in, instant_at, moments_of, span_of
 from audit.desk.tables.replay import persons_in, replay_context
 from audit.desk.tables.video_menu import VideoMenu, video_menu
@@ -161,7 +161,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
             "head": head,
             "chain": head.chain.hex(),
             "adjudication": standing(stream_id),
-            "equipment": equipment_of(stream_id),
+            "equipment": equipment_of_session(stream_id),
             "lines": [
                 {
                     "seq": event.seq,
@@ -189,7 +189,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
             "opts": self.opts,
             "title": _("The law in this session"),
             "stream": stream,
-            "equipment": equipment_of(stream_id),
+            "equipment": equipment_of_session(stream_id),
             **session_context(request, stream, request.GET.get("text", "")),
         }
         return TemplateResponse(request, "admin/audit/tables/coverage.html", context)

@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from audit.desk.tables.limits import equipment_id
+from audit.desk.tables.limits import equipment_id, wheel_name
 from audit.persons.directory import NO_NAMES, PLAYER_FIELDS, STAFF_FIELDS, Directory
 from settlement import RULESETS
 from settlement.catalogue import Language, bet_word
@@ -24,10 +24,10 @@ from settlement.events import Event, ExtensionEvent, WagerPlaced
 
 TEMPLATES: Mapping[str, tuple[str, str]] = {
     "session.opened": (
-        "Session opened at table {table}, ruleset {ruleset}, float {float}[, croupier {croupier}][, wheel {wheel}]"
+        "Session opened at table {table}, ruleset {ruleset}, float {float}[, croupier {croupier}][, {wheel}]"
         "[, dice {dice_set}]",
         "Séance ouverte à la table {table}, règlement {ruleset}, encaisse {float}[, croupier {croupier}]"
-        "[, cylindre {wheel}][, dés {dice_set}]",
+        "[, {wheel}][, dés {dice_set}]",
     ),
     "session.closed": ("Session closed, float counted {float}", "Séance close, encaisse comptée {float}"),
     "staff.assigned": ("{person} takes post as {role}", "{person} prend son poste de {role}"),
@@ -222,7 +222,9 @@ def _named(name: str, value: Any, directory: Directory) -> str | None:
 def _format(name: str, value: Any, language: Language, currency: str, ruleset: str | None) -> str:
     if name in AMOUNTS and isinstance(value, int):
         return amount_in_prose(value, currency, language)
-    if name in ("wheel", "dice_set"):
+    if name == "wheel":
+        return f"{wheel_name(ruleset, language)} {equipment_id(str(value))}"
+    if name == "dice_set":
         return equipment_id(str(value))
     if name == "ruleset" and value in RULESETS:
         title = RULESETS[value].title.in_language(language)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
 
 from django.utils.translation import gettext as _
 
-from audit.presentation import money_in_prose
-from settlement.catalogue import bet_word
+from audit.adjudication.equipment import opener_of
+from audit.presentation import language, money_in_prose
+from settlement.catalogue import Language, bet_word
 from settlement.events.session import SessionOpenedData
+from settlement.ruleset import RULESETS, WHEEL
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +39,23 @@ def limits_of(minimum: int, maximum: Mapping[str, int], currency: str, ruleset: 
 
 
 def equipment_words(opener: SessionOpenedData) -> list[str]:
-    """Return the wheel and the set of dice that an opener names; neither: none is reported."""
-    wheel = [equipment_name("wheel", opener.wheel)] if isinstance(opener.wheel, str) else []
-    dice = [equipment_name("dice", opener.dice_set)] if isinstance(opener.dice_set, str) else []
+    """Return the wheel and the set of dice that an opener names, in words: “wheel R1”; neither: none is reported."""
+    name = wheel_name(opener.ruleset, language())
+    wheel = [f"{name} {equipment_id(opener.wheel)}"] if isinstance(opener.wheel, str) else []
+    dice = [_("dice %(id)s") % {"id": equipment_id(opener.dice_set)}] if isinstance(opener.dice_set, str) else []
     return [*wheel, *dice]
+
+
+def wheel_name(ruleset: str | None, language: Language) -> str:
+    """Return what the wheel of a ruleset is called; of one that is not known, a wheel."""
+    known = RULESETS.get(ruleset or "")
+    return (known.wheel_name if known is not None else WHEEL).in_language(language)
+
+
+def equipment_of_session(stream_id: int) -> list[str]:
+    """Return ``equipment_words`` of a session, by its stream."""
+    opener = opener_of(stream_id)
+    return equipment_words(opener.data) if opener is not None else []
 
 
 _WORD_OF_EQUIPMENT = re.compile(r"(wheel|cylindre|dice|dés)[-_ .:#]+(?=\w)", re.IGNORECASE)
@@ -50,8 +64,3 @@ _WORD_OF_EQUIPMENT = re.compile(r"(wheel|cylindre|dice|dés)[-_ .:#]+(?=\w)", re
 def equipment_id(code: str) -> str:
     """Return the id of a wheel or of dice after its word: “R1” for “wheel-R1”, whose words are “wheel R1”."""
     return _WORD_OF_EQUIPMENT.sub("", code, count=1) if _WORD_OF_EQUIPMENT.match(code) else code
-
-
-def equipment_name(kind: Literal["wheel", "dice"], code: str) -> str:
-    """Return a wheel or a set of dice in words: “wheel R1”."""
-    return (_("wheel %(id)s") if kind == "wheel" else _("dice %(id)s")) % {"id": equipment_id(code)}

@@ -31,6 +31,19 @@ def test_the_equipment_of_a_session_is_shown_where_the_session_is() -> None:
         assert "dice D-3" in shown, page
 
 
+@pytest.mark.parametrize(("language", "words"), [("en", "apparatus W-12"), ("fr", "appareil W-12")])
+def test_the_wheel_of_la_boule_is_an_apparatus(language: str, words: str) -> None:
+    tenant = Tenant()
+    opener = tenant.opener("s", game="boule", ruleset="fr-boule", wheel="W-12")
+    assert tenant.post("s", [opener]).status_code == 201
+    stream_id = tenant.stream("s").stream_id
+    desk = client_of(hired(tenant, Role.OFFICER, "officer"))
+    address = f"/admin/audit/loggedstream/{stream_id}/events/"
+    shown = desk.get(address, headers={"accept-language": language}).content.decode()
+    assert shown.count(words) == 2, "above the events, and in the sentence of the first"
+    assert "cylindre" not in shown
+
+
 def test_a_session_that_names_no_equipment_shows_none() -> None:
     tenant = Tenant()
     assert tenant.post("s", [tenant.opener("s")]).status_code == 201
