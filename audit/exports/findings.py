@@ -22,7 +22,7 @@ from audit.exports.sheets import Column, Dated, Sheet
 from audit.models import Finding
 from audit.models.adjudication import Severity
 from audit.models.cases import State
-from audit.persons.directory import Directory, named_facts, players, players_of_facts, staff
+from audit.persons.directory import Directory, named_facts, persons_of_facts, players, staff
 from audit.presentation import (
     date_time,
     day,
@@ -250,7 +250,7 @@ def add_names(findings: Collection[Finding], names: Scope, *, with_facts: bool =
         if names.includes(finding.casino_id):
             by_casino.setdefault(finding.casino_id, []).append(finding)
     for casino_id, at_casino in by_casino.items():
-        in_facts = chain.from_iterable(players_of_facts(each.facts) for each in at_casino if with_facts)
+        in_facts = chain.from_iterable(persons_of_facts(each.facts) for each in at_casino if with_facts)
         concerned = players([finding.player for finding in at_casino])
         directory = Directory.of(casino_id, [*in_facts, *concerned, *staff([each.croupier for each in at_casino])])
         directory = directory if for_file else directory.for_page()

@@ -36,7 +36,7 @@ from audit.models import (
     Quarantined,
     StreamMoney,
 )
-from audit.persons.directory import PLAYER_FACTS, Family, PersonId, family_of, mentioned_in
+from audit.persons.directory import PLAYER_FACTS, STAFF_FACTS, Family, PersonId, family_of, mentioned_in
 from settlement.codec import decode_one_stored
 from settlement.events import ExtensionEvent
 from settlement.persons.stream_money import decode_player
@@ -211,11 +211,10 @@ def _sessions(stream_ids: list[int], subject: PersonId) -> _Table:
 
 def _findings(casino: Casino, subject: PersonId) -> Iterator[_Table]:
     """Yield the findings about the subject with their cases, and what was done on these."""
-    about = Q(croupier=subject.code)
-    if subject.family == Family.PLAYER:
-        about = Q(player=subject.code)
-        for name in PLAYER_FACTS:
-            about |= Q(**{f"facts__{name}": subject.code})
+    is_player = subject.family == Family.PLAYER
+    about = Q(player=subject.code) if is_player else Q(croupier=subject.code)
+    for name in PLAYER_FACTS if is_player else STAFF_FACTS:
+        about |= Q(**{f"facts__{name}": subject.code})
     columns = (
         *("gaming_day", "session", "event", "rule", "severity", "status", "message", "expected", "recorded"),
         *("difference", "currency", "facts", "case", "case_state", "outcome", "reason"),

@@ -30,7 +30,8 @@ STAFF_FIELDS = frozenset({"person", "croupier", "approved_by", "counted_by"})
 """The fields of events that name a player, or somebody of the staff."""
 
 PLAYER_FACTS = frozenset({"player", "owner", "player_before", "other_player"})
-"""The facts of findings that name a player."""
+STAFF_FACTS = frozenset({"approved_by", "thrower"})
+"""The facts of findings that name a player, or somebody of the staff."""
 
 
 class Family(StrEnum):
@@ -139,18 +140,18 @@ def _codes(values: Iterable[Any]) -> Iterator[str]:
     return (each for each in chain.from_iterable(lists) if isinstance(each, str))
 
 
-def players_of_facts(facts: Mapping[str, Any]) -> Iterator[PersonId]:
-    """Yield the players whom the facts of a finding name."""
+def persons_of_facts(facts: Mapping[str, Any]) -> Iterator[PersonId]:
+    """Yield the persons whom the facts of a finding name."""
     yield from players(_codes(facts.get(name) for name in PLAYER_FACTS))
+    yield from staff(_codes(facts.get(name) for name in STAFF_FACTS))
     yield from players(each.player for each in Outcome.read_all(facts.get("outcomes")))
 
 
 def named_facts(facts: Mapping[str, Any], directory: Directory) -> dict[str, Any]:
-    """Return the facts of a finding with its players as a page shows them."""
-    named = {
-        name: directory.player(value) if name in PLAYER_FACTS and isinstance(value, str) else value
-        for name, value in facts.items()
-    }
+    """Return the facts of a finding with its persons as a page shows them."""
+    of_player = {name: directory.player(facts[name]) for name in PLAYER_FACTS if isinstance(facts.get(name), str)}
+    of_staff = {name: directory.staff(facts[name]) for name in STAFF_FACTS if isinstance(facts.get(name), str)}
+    named = {**facts, **of_player, **of_staff}
     if outcomes := Outcome.read_all(facts.get("outcomes")):
         of_players = (replace(each, player=each.player and directory.player(each.player)) for each in outcomes)
         named["outcomes"] = [value for each in of_players for value in each.written()]

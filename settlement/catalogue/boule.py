@@ -12,10 +12,11 @@ BOULE = (
         judges=("results",),
         provisions=under({"fr-boule": ("art. 45 al. 2",)}),
         recorded_is="number",
+        facts={"thrower": "text"},
         title=Wording("The same thrower all session", "Le même lanceur toute la séance"),
         message=Wording(
-            "One employee threw the ball for the whole session, {recorded} times while a colleague was at the table.",
-            "Le même employé a lancé la boule toute la séance, dont {recorded} fois en présence d’un collègue.",
+            "{thrower} threw the ball for the whole session, {recorded} times while a colleague was at the table.",
+            "{thrower} a lancé la boule toute la séance, dont {recorded} fois en présence d’un collègue.",
         ),
         explanation=Wording(
             "All employees but the chefs de partie throw in turn, and none is specialised in it. The order of the "

@@ -42,4 +42,4 @@ def report_turns(table: Table, seq: int) -> None:
         return
     ((person, throws),) = table.tallies.items()
     if person != UNKNOWN and throws >= LEAST_THROWS:
-        find(table, "thrower-not-rotated", table.last_result, seq, recorded=throws, croupier=person)
+        find(table, "thrower-not-rotated", table.last_result, seq, recorded=throws, croupier=person, thrower=person)

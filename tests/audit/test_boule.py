@@ -22,7 +22,7 @@ from tests.audit.tables import Tenant
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        ("thrower-not-rotated", "One employee threw the ball for the whole session"),
+        ("thrower-not-rotated", "croupier-1 threw the ball for the whole session"),
         ("boule-number-invalid", "a number that the apparatus does not have"),
         ("boule-settled-before-call", "By analogy with American roulette"),
     ],

@@ -23,7 +23,7 @@ from audit.desk.tables.replay import persons_in
 from audit.event_store import read
 from audit.models import CorrectionDecision, Finding
 from audit.models.cases import State
-from audit.persons.directory import NO_NAMES, Directory, mentioned_in, named_facts, players_of_facts, staff
+from audit.persons.directory import NO_NAMES, Directory, mentioned_in, named_facts, persons_of_facts, staff
 from audit.presentation import (
     bet_label,
     finding_title,
@@ -62,7 +62,7 @@ def correction_context(
     people = [getattr(change, "actor", None), getattr(getattr(change, "data", None), "approved_by", None)]
     if with_names:
         named = [*mentioned_in(each for each in (target, corrected) if each is not None), *staff(people)]
-        named += players_of_facts(finding.facts)
+        named += persons_of_facts(finding.facts)
         for playback in (felts.without, felts.with_it) if felts is not None else ():
             named += persons_in(playback)
         directory = page_directory(finding.casino_id, named, with_names=True)

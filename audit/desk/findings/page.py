@@ -38,8 +38,8 @@ from audit.persons.directory import (
     PersonId,
     mentioned_in,
     named_facts,
+    persons_of_facts,
     players,
-    players_of_facts,
     staff,
 )
 from audit.presentation import (
@@ -167,7 +167,7 @@ def finding_context(finding: Finding, *, with_names: bool = False) -> dict[str, 
 
 def _concerned(finding: Finding, wager: Wager | None, others: Iterable[Finding]) -> Iterator[PersonId]:
     """Yield who is concerned by a finding, and the players whom the claims of its incident are about."""
-    yield from players_of_facts(finding.facts)
+    yield from persons_of_facts(finding.facts)
     owed = (each.player for each in others if claim_of(each) is not None)
     yield from players([wager.player if wager else None, finding.player, *owed])
     yield from staff([finding.croupier])

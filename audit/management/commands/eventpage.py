@@ -70,7 +70,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
     "staff": ("staff.assigned", "staff.relieved"),
     "bank": ("bank.filled", "bank.credited", "buy_in.recorded"),
     "wagers": ("wager.placed", "wager.withdrawn", "wager.switched", "wager.moved"),
-    "results": ("dice.thrown", "throw.voided", "ball.settled", "spin.voided"),
+    "results": ("dice.thrown", "throw.voided", "ball.settled", "spin.voided", "boule.settled", "boule.voided"),
     "decisions": ("zero.decided",),
     "payouts": ("payout.made", "payout.recovered"),
 }

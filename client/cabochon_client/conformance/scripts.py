@@ -12,7 +12,7 @@ from typing import Any
 
 FAMILIES: Mapping[str, tuple[str, ...]] = {
     "wagers": ("wager.placed", "wager.withdrawn", "wager.switched", "wager.moved"),
-    "results": ("dice.thrown", "throw.voided", "ball.settled", "spin.voided"),
+    "results": ("dice.thrown", "throw.voided", "ball.settled", "spin.voided", "boule.settled", "boule.voided"),
     "decisions": ("zero.decided",),
     "payouts": ("payout.made", "payout.recovered"),
     "calls": ("no_more_bets",),
@@ -70,6 +70,13 @@ GAMES: Mapping[str, Game] = {
         "rouge",
         Step("The ball comes to rest in 9, red", "ball.settled", {"pocket": "9"}),
         Step("The ball comes to rest in 10, black", "ball.settled", {"pocket": "10"}),
+    ),
+    "boule": Game(
+        "boule",
+        "fr-boule",
+        "rouge",
+        Step("The ball comes to rest in 3, red", "boule.settled", {"number": 3}),
+        Step("The ball comes to rest in 2, black", "boule.settled", {"number": 2}),
     ),
 }
 
