@@ -24,7 +24,7 @@ def check_views(*, app_configs: Sequence[Any] | None = None, **kwargs: Any) -> l
         Error(
             f"The view {view.__name__} of the API demands no scope of its key.",
             hint="Let it inherit from audit.api.keyed_view.KeyedView, with a `scope` of audit.models.KeyScope.",
-            id="audit.E004",
+            id="audit.E024",
         )
         for view in (each.cls for each in views)
         if view not in PUBLIC and not (HasScope in view.permission_classes and view.scope)

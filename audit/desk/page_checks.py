@@ -1,11 +1,14 @@
-"""A system check: every page of the desk demands a capability.
+"""System checks: every page of the desk demands a capability, and what writes an account a fresh proof.
 
-A page that is added without one is open to everybody who signs in; so the project does not start with it.
+A page that is added without the one is open to everybody who signs in, without the other to whoever finds an open
+session; so the project does not start with it.
 """
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from django.contrib import admin
@@ -27,9 +30,15 @@ OPEN_TO_EVERY_OFFICER = frozenset(
 """The pages of the site that show the officer's own things, or nothing of a casino."""
 
 
+PROVES_ITSELF = frozenset({"change_own_password", "link_of", "choose_password"})
+"""Functions of ``audit.access.accounts`` whose caller has asked for the present password, or the token of a link."""
+
+DESK = Path(__file__).parent
+
+
 def check_pages(*, app_configs: Sequence[Any] | None = None, **kwargs: Any) -> list[CheckMessage]:
-    """Report admins without a scope and pages without a capability."""
-    return [*_admins(), *_pages()]
+    """Report admins without a scope, pages without a capability, and writers of accounts without a fresh proof."""
+    return [*_admins(), *_pages(), *_writers()]
 
 
 def _admins() -> Iterator[CheckMessage]:
@@ -38,7 +47,7 @@ def _admins() -> Iterator[CheckMessage]:
             yield Error(
                 f"The admin of {model._meta.label} is no ScopedAdmin: its rows are not held to an officer's casinos.",
                 hint="Let it inherit from audit.desk.scoped_admin.ScopedAdmin, or unregister it.",
-                id="audit.E002",
+                id="audit.E021",
             )
 
 
@@ -48,8 +57,34 @@ def _pages() -> Iterator[CheckMessage]:
             yield Error(
                 f"The page {name or view} of the desk demands no capability.",
                 hint="Decorate its view with audit.desk.scoped_admin.demands.",
-                id="audit.E003",
+                id="audit.E022",
             )
+
+
+def _writers() -> Iterator[CheckMessage]:
+    for file in sorted(DESK.rglob("*.py")):
+        tree = ast.parse(file.read_text())
+        for call in ast.walk(tree) if _imports_accounts(tree) else ():
+            if (name := _writer(call)) is not None and name not in PROVES_ITSELF:
+                yield Error(
+                    f"{file.relative_to(DESK)} calls accounts.{name} for an officer whose proof may be stale.",
+                    hint="Let its first argument be audit.desk.sign_in.proof.proved(request).",
+                    id="audit.E023",
+                )
+
+
+def _imports_accounts(tree: ast.Module) -> bool:
+    imports = (each for each in ast.walk(tree) if isinstance(each, ast.ImportFrom) and each.module == "audit.access")
+    return any(name.name == "accounts" for each in imports for name in each.names)
+
+
+def _writer(call: ast.AST) -> str | None:
+    """Return the function of ``accounts`` that is called for an officer who need not have proved who he is."""
+    match call:
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="accounts"), attr=name), args=arguments):
+            by = ast.unparse(arguments[0]) if arguments else ""
+            return None if by in ("proved(request)", "proof.proved(request)") else name
+    return None
 
 
 def _is_scoped(view: Any) -> bool:

@@ -26,7 +26,7 @@ from audit.access.capabilities import Capability
 from audit.access.scope import Scope
 from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
 from audit.desk.settings.roles import roles_in_words
-from audit.desk.sign_in.proof import ask_for_proof, fresh_proof
+from audit.desk.sign_in.proof import ask_for_proof, fresh_proof, proved
 from audit.models import AccountRequest, Casino, Officer, Role
 from audit.notifications import access_links
 from audit.presentation import officer_name, request_title
@@ -132,7 +132,7 @@ class OfficerAdmin(RecordAdmin[Officer]):
             values = form.cleaned_data
             is_shown = not access_links.can_mail(Officer(email=values["email"]))
             try:
-                invitation = accounts.invite(officer_of(request), is_shown=is_shown, **values)
+                invitation = accounts.invite(proved(request), is_shown=is_shown, **values)
             except AccountRefused as refused:
                 form.add_error(None, str(refused))
             else:
@@ -166,7 +166,7 @@ class OfficerAdmin(RecordAdmin[Officer]):
         try:
             if action is None:
                 is_shown = not access_links.can_mail(officer)
-                token = accounts.issue_link(officer_of(request), officer, is_shown=is_shown)
+                token = accounts.issue_link(proved(request), officer, is_shown=is_shown)
                 return self._deliver(request, officer, token, is_shown=is_shown)
             messages.success(request, action(request, officer))
         except AccountRefused as refused:
@@ -179,15 +179,14 @@ class OfficerAdmin(RecordAdmin[Officer]):
         """Approve or decline a request, by POST."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        actor = officer_of(request)
-        found = get_object_or_404(AccountRequest, pk=pk, officer__in=keepers.kept_by(actor))
+        found = get_object_or_404(AccountRequest, pk=pk, officer__in=keepers.kept_by(officer_of(request)))
         try:
             match decision:
                 case "approve":
-                    accounts.approve(actor, found.pk)
+                    accounts.approve(proved(request), found.pk)
                     messages.success(request, _("The request is approved."))
                 case "decline":
-                    accounts.decline(actor, found.pk, reason=request.POST.get("reason", ""))
+                    accounts.decline(proved(request), found.pk, reason=request.POST.get("reason", ""))
                     messages.success(request, _("The request is declined."))
                 case _:
                     raise Http404
@@ -244,19 +243,19 @@ class OfficerAdmin(RecordAdmin[Officer]):
 def _role(request: HttpRequest, officer: Officer) -> str:
     casino = _casino(request)
     proposed = accounts.propose_role(
-        officer_of(request), officer, casino, request.POST.get("role", ""), reason=request.POST.get("reason", "")
+        proved(request), officer, casino, request.POST.get("role", ""), reason=request.POST.get("reason", "")
     )
     return _("The role has been changed.") if proposed is None else _proposed()
 
 
 def _remove_role(request: HttpRequest, officer: Officer) -> str:
     casino = _casino(request)
-    accounts.remove_role(officer_of(request), officer, casino, reason=request.POST.get("reason", ""))
+    accounts.remove_role(proved(request), officer, casino, reason=request.POST.get("reason", ""))
     return _("The role has been removed.")
 
 
 def _second_factor(request: HttpRequest, officer: Officer) -> str:
-    accounts.propose_factor_reset(officer_of(request), officer, reason=request.POST.get("reason", ""))
+    accounts.propose_factor_reset(proved(request), officer, reason=request.POST.get("reason", ""))
     return _proposed()
 
 
@@ -265,7 +264,7 @@ def _email(request: HttpRequest, officer: Officer) -> str:
         email = forms.EmailField(max_length=MAX_EMAIL).clean(request.POST.get("email", ""))
     except forms.ValidationError as error:
         raise AccountRefused(error.messages[0]) from error
-    accounts.propose_email(officer_of(request), officer, email, reason=request.POST.get("reason", ""))
+    accounts.propose_email(proved(request), officer, email, reason=request.POST.get("reason", ""))
     return _proposed()
 
 
@@ -273,17 +272,17 @@ def _name(request: HttpRequest, officer: Officer) -> str:
     form = PersonForm(request.POST)
     if not form.is_valid():
         raise AccountRefused(_("A name can have at most 150 characters."))
-    accounts.rename_person(officer_of(request), officer, **form.cleaned_data)
+    accounts.rename_person(proved(request), officer, **form.cleaned_data)
     return _("The name has been changed.")
 
 
 def _deactivate(request: HttpRequest, officer: Officer) -> str:
-    accounts.deactivate(officer_of(request), officer, reason=request.POST.get("reason", ""))
+    accounts.deactivate(proved(request), officer, reason=request.POST.get("reason", ""))
     return _("The account is deactivated.")
 
 
 def _reactivate(request: HttpRequest, officer: Officer) -> str:
-    accounts.propose_reactivation(officer_of(request), officer, reason=request.POST.get("reason", ""))
+    accounts.propose_reactivation(proved(request), officer, reason=request.POST.get("reason", ""))
     return _proposed()
 
 

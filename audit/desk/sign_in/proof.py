@@ -20,6 +20,7 @@ from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth import authenticate
 from django.contrib.auth.signals import user_logged_in, user_login_failed
+from django.core.exceptions import PermissionDenied
 from django.dispatch import receiver
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -98,6 +99,17 @@ def is_fresh(request: HttpRequest) -> bool:
     """Return whether the officer has signed in, or given a proof, in this session within the last ``PROOF_S``."""
     proved_at = request.session.get(_PROVED_AT)
     return isinstance(proved_at, float) and abs(time.time() - proved_at) < PROOF_S
+
+
+def proved(request: HttpRequest) -> Officer:
+    """Return the signed-in officer, whose proof is fresh. Raise ``PermissionDenied`` without one.
+
+    What writes an account is done in the name of this officer, so a view that forgets to ask writes nothing:
+    ``page_checks`` demands it.
+    """
+    if not is_fresh(request) or not isinstance(request.user, Officer):
+        raise PermissionDenied
+    return request.user
 
 
 def note_provider(request: HttpRequest, proved_at: float | None, *, has_second_factor: bool = False) -> None:

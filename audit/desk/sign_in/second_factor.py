@@ -23,18 +23,21 @@ from django_otp.plugins.otp_static.models import StaticToken
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from audit.access import accounts
-from audit.desk.scoped_admin import officer_of
 from audit.desk.sign_in import proof
 
 RECOVERY_CODES = 10
 """Recovery codes of an officer, each of which is good once."""
 
 
+@proof.fresh_proof
 def second_factor_view(request: HttpRequest) -> HttpResponse:
-    """Show whether the officer has a second factor; set one up by POST of its first code."""
+    """Show whether the officer has a second factor; set one up by POST of its first code.
+
+    Nobody who merely finds an open session sees the secret or sets one up: both need a fresh proof.
+    """
     device = TOTPDevice.objects.filter(user=request.user, confirmed=True).first()
     recovery_codes: list[str] = []
-    if request.method == "POST" and device is None:
+    if device is None and "code" in request.POST:
         unconfirmed = _unconfirmed_device(request)
         if unconfirmed.verify_token(request.POST.get("code", "").replace(" ", "")):
             recovery_codes = _confirm(request, unconfirmed)
@@ -50,7 +53,7 @@ def second_factor_view(request: HttpRequest) -> HttpResponse:
         "recovery_codes": recovery_codes,
         "is_required": settings.CABOCHON_SECOND_FACTOR == "required",
     }
-    if device is None:
+    if device is None and proof.is_fresh(request):
         unconfirmed = _unconfirmed_device(request)
         qr_code = segno.make(unconfirmed.config_url, error="m")
         svg = qr_code.svg_inline(scale=5, border=3, svgclass="qr", lineclass=None)
@@ -69,7 +72,7 @@ def _unconfirmed_device(request: HttpRequest) -> TOTPDevice:
 def _confirm(request: HttpRequest, device: TOTPDevice) -> list[str]:
     """Put a second factor into use and return its recovery codes, which are not shown again."""
     codes = [StaticToken.random_token() for _ in range(RECOVERY_CODES)]
-    accounts.put_second_factor_into_use(officer_of(request), device.pk, codes)
+    accounts.put_second_factor_into_use(proof.proved(request), device.pk, codes)
     device.confirmed = True
     return codes
 

@@ -222,4 +222,12 @@ def test_the_file_of_a_job_is_not_handed_out_after_the_officer_has_moved(both: T
 def test_the_project_starts_with_pages_that_demand_a_capability_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [*page_checks.check_pages(), *view_checks.check_views()] == []
     monkeypatch.setattr(page_checks, "OPEN_TO_EVERY_OFFICER", frozenset())
-    assert {each.id for each in page_checks.check_pages()} == {"audit.E003"}
+    assert {each.id for each in page_checks.check_pages()} == {"audit.E022"}
+
+
+def test_what_writes_an_account_demands_a_fresh_proof(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(page_checks, "PROVES_ITSELF", frozenset())
+    found = [each for each in page_checks.check_pages() if each.id == "audit.E023"]
+    assert [str(each.msg).split()[0] for each in found] == [
+        *["sign_in/access_link.py"] * 2, "sign_in/own_password.py",
+    ]  # fmt: skip

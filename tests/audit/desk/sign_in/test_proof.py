@@ -12,7 +12,7 @@ import time_machine
 from django.http import HttpResponse
 from django.test import Client
 from django.utils import timezone
-from django_otp.oath import TOTP
+from django_otp.oath import TOTP, totp
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from audit.access import accounts
@@ -170,6 +170,20 @@ def test_accounts_are_changed_and_requests_decided_with_a_fresh_proof_alone(desk
     assert AccountRequest.objects.get(pk=request.pk).state == "waiting"
     assert stale(other).post(decide, {"proof_password": PASSWORD}).status_code == 302
     assert AccountRequest.objects.get(pk=request.pk).state == "approved"
+
+
+def test_whoever_finds_an_open_session_sets_no_second_factor_up(desk: Desk) -> None:
+    client = stale(desk.second)
+    shown = client.get("/admin/second-factor/").content.decode()
+    assert "qr-code" not in shown
+    assert 'name="proof_password"' in shown
+    client_of(desk.second).get("/admin/second-factor/")  # of the officer, on another machine
+    device = TOTPDevice.objects.get(user=desk.second)
+    assert client.post("/admin/second-factor/", {"code": f"{totp(device.bin_key):06}"}).status_code == 403
+    assert not TOTPDevice.objects.get(user=desk.second).confirmed
+    page = client.post("/admin/second-factor/", {"proof_password": PASSWORD}).content.decode()
+    assert "qr-code" in page
+    assert "That code is wrong" not in page
 
 
 def test_signing_a_night_asks_again_before_it_looks_at_the_report(desk: Desk) -> None:
