@@ -215,7 +215,7 @@ def payment_error(minor: int, currency: str, *, of_several: bool = False) -> str
 
 def officer_name(officer: Officer | None) -> str:
     """Return an officer's name, that of the account if no other is known; "" if there is no officer."""
-    return (officer.get_full_name() or officer.get_username()) if officer is not None else MISSING
+    return isolated(officer.get_full_name() or officer.get_username()) if officer is not None else MISSING
 
 
 def passed_to(escalation: Escalation) -> str:
@@ -242,16 +242,16 @@ def initials(name: str) -> str:
 
 def person(code: str, name: str = "") -> str:
     """Return a player or somebody of the staff as “Name (id)”, or the id alone if there is no name."""
-    return f"{person_alone(name)} ({code})" if name else code
+    return f"{isolated(name)} ({code})" if name else code
 
 
-def person_alone(name: str) -> str:
-    """Return somebody’s name as it stands in a text.
+def isolated(text: str) -> str:
+    """Return a name, or words from outside, as they stand in a sentence.
 
-    One that is written from right to left is isolated, so that it leaves the order of the text around it alone.
+    What is written from right to left is isolated, so that it leaves the order of the sentence around it alone.
     """
-    is_right_to_left = any(bidirectional(letter) in ("R", "AL") for letter in name)
-    return f"{FIRST_STRONG_ISOLATE}{name}{POP_ISOLATE}" if is_right_to_left else name
+    is_right_to_left = any(bidirectional(letter) in ("R", "AL") for letter in text)
+    return f"{FIRST_STRONG_ISOLATE}{text}{POP_ISOLATE}" if is_right_to_left else text
 
 
 def short_name(name: str, code: str) -> str:

@@ -20,7 +20,7 @@ from django.db import connection
 from msgspec.structs import replace
 
 from audit.models import PersonKind
-from audit.presentation import person, person_alone
+from audit.presentation import isolated, person
 from settlement import Event
 from settlement.events import ExtensionEvent
 from settlement.finding import Outcome
@@ -92,7 +92,7 @@ class Directory:
 
     def _shown(self, known: PersonId) -> str:
         name = self.names.get(known, "")
-        return person_alone(name) if name in self.alone else person(known.code, name)
+        return isolated(name) if name in self.alone else person(known.code, name)
 
 
 NO_NAMES = Directory()

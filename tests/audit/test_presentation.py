@@ -170,3 +170,12 @@ def test_a_countdown_is_near_a_day_before_its_end_and_overdue_after(
 ) -> None:
     countdown = presentation.countdown(timezone.now() + timedelta(hours=hours))
     assert (countdown.text, countdown.css_class, countdown.days) == (text, css_class, days)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"), [("Rémi", "Rémi"), ("\N{HEBREW LETTER ALEF}12", "\u2068\N{HEBREW LETTER ALEF}12\u2069")]
+)
+def test_what_is_written_from_right_to_left_leaves_the_sentence_in_order(text: str, shown: str) -> None:
+    assert presentation.isolated(text) == shown
+    assert presentation.officer_name(Officer(username=text)) == shown
+    assert presentation.person("p1", text) == f"{shown} (p1)"

@@ -35,7 +35,7 @@ from audit.exports.sheets import Column, Sheet
 from audit.models import Casino, Person, PersonKind
 from audit.persons.directory_file import COLUMNS, MAX_BYTES, FileRefused, import_file
 from audit.persons.erasure import MAX_REASON, Erased, ErasureRefused, erase
-from audit.presentation import MISSING, count, day, person_alone
+from audit.presentation import MISSING, count, day, isolated
 
 SHOWN_REFUSALS = 200
 """Refused rows that the page lists."""
@@ -76,7 +76,7 @@ class PersonAdmin(SubjectPages, PersonPages, AuditedAdmin[Person]):
     search_help_text = _("an exact id, card or licence, or part of a name")
 
     def title_of(self, row: Person) -> str:
-        return person_alone(row.name) or row.code
+        return isolated(row.name) or row.code
 
     @admin.display(description=_("person"), ordering="name")
     def who(self, person: Person) -> str:

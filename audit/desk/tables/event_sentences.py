@@ -15,6 +15,7 @@ import msgspec
 
 from audit.desk.tables.limits import equipment_id, wheel_name
 from audit.persons.directory import NO_NAMES, PLAYER_FIELDS, STAFF_FIELDS, Directory
+from audit.presentation import isolated
 from settlement import RULESETS
 from settlement.catalogue import Language, bet_word
 from settlement.catalogue.sentences import amount_in_prose
@@ -207,7 +208,8 @@ def _reason(reason: str, language: Language) -> str:
     known = spin[1 if language == "fr" else 0] if spin is not None else word("loss", reason, language)
     if known != reason:
         return known
-    return f"«\N{NO-BREAK SPACE}{reason}\N{NO-BREAK SPACE}»" if language == "fr" else f"“{reason}”"
+    given = isolated(reason)
+    return f"«\N{NO-BREAK SPACE}{given}\N{NO-BREAK SPACE}»" if language == "fr" else f"“{given}”"
 
 
 def _named(name: str, value: Any, directory: Directory) -> str | None:
