@@ -458,8 +458,10 @@ def boxes(content: Row) -> list[Box]:
     currency, total = content["currency"], figures_of(content["total"])
     win, variance, errors = total["W_acct"], total.get("accounting_variance"), total["payout_errors"]
     differing = sum(line["verdict"] == "differs" for line in content["lines"])
-    sessions_and_hold = gettext("%(sessions)s sessions, hold %(hold)s") % {
-        "sessions": total["sessions"],
+    sessions = total["sessions"]
+    counted = ngettext("%(sessions)s session, hold %(hold)s", "%(sessions)s sessions, hold %(hold)s", sessions)
+    sessions_and_hold = counted % {
+        "sessions": sessions,
         "hold": wording.share(total["hold_millionths"]),
     }
     of_count = gettext("counted − recorded; plus favours the house")

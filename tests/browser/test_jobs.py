@@ -30,17 +30,21 @@ pytestmark = [
 PASSWORD = "correct horse battery"
 
 
-class PlayedNight:
-    """A night of two tables, reconciled, and officers with a password; unpaid and overpaid players unless orderly."""
+TABLES = (
+    ("A1", "fr-american-roulette", ["payout-overpaid", "colour-shared"]),
+    ("R3", "fr-roulette", ["payout-missing", "payout-underpaid"]),
+)
+LA_BOULE = (("B1", "fr-boule", []),)
 
-    def __init__(self, *, is_orderly: bool = False) -> None:
-        self.tenant = Tenant(tables=("A1", "R3"))
+
+class PlayedNight:
+    """A night of some tables, reconciled, and officers with a password; unpaid and overpaid players unless orderly."""
+
+    def __init__(self, tables: Any = TABLES, *, is_orderly: bool = False) -> None:
+        self.tenant = Tenant(tables=[code for code, _ruleset, _planted in tables])
         self.casino = self.tenant.casino
         played = []
-        for code, ruleset, planted in (
-            ("A1", "fr-american-roulette", ["payout-overpaid", "colour-shared"]),
-            ("R3", "fr-roulette", ["payout-missing", "payout-underpaid"]),
-        ):
+        for code, ruleset, planted in tables:
             GamingTable.objects.get_or_create(casino=self.casino, code=code)
             of_table = play(
                 ruleset,
@@ -167,3 +171,17 @@ def test_a_night_is_signed_with_three_clicks(transactional_db: None, hand: Calla
     report = NightReport.objects.get(pk=night.report.pk)
     assert report.reviewed_by == Officer.objects.get(username__startswith="director")
     assert own.clicks <= 3
+
+
+def test_a_night_of_la_boule_is_signed_by_two(transactional_db: None, hand: Callable[..., Hand]) -> None:
+    night = PlayedNight(LA_BOULE, is_orderly=True)
+    for name, words in (("director", "Sign as reviewed"), ("second", "Sign and close")):
+        own = hand(night.officer(Role.DIRECTOR, name))
+        own.page.goto(own.page.url.split("/admin/")[0] + f"/admin/audit/nightreport/{night.report.pk}/change/")
+        expect(own.page.locator("#content")).to_contain_text("La boule")
+        own.type(own.page.get_by_label("Your password"), PASSWORD)
+        own.page.screenshot(path=f"/tmp/wk/boule/sign-{name}.png", full_page=True)
+        own.click(own.page.get_by_role("button", name=re.compile(words)))
+    report = NightReport.objects.get(pk=night.report.pk)
+    assert report.closed_by is not None
+    assert report.closed_by != report.reviewed_by
