@@ -1,5 +1,8 @@
 """Fair years of a casino of 20 tables, ten wheels and ten craps tables: how many questions are asked.
 
+    python -m benchmarks.fair_years    those about the money of persons in 2,000 clean nights (``fair_money``); fails if
+                                       there is more than one a week. The others: ``python -m benchmarks.fraud --false``
+
 Everything is even and independent. A year has 300 sessions a table, of 300 spins or 150 throws; wheels have two
 croupiers in turn, each set of dice lasts a month, and 200 players have 40 visits of 50 pieces straight up. Croupiers'
 errors and accounting variances, whose batches are nights, are simulated with the shipped code, one year in 200;
@@ -8,6 +11,7 @@ the memory of wheels, whose 1,369 pairs take longest, in one year in ten.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -18,7 +22,9 @@ import numpy as np
 
 from benchmarks.alternatives import Seen, changes
 from benchmarks.eprocess_twin import Twin
+from benchmarks.fair_money import questions_of_money
 from benchmarks.nightly import fair_nights
+from benchmarks.pages import DOCS, write
 from settlement.eprocess.budget import level
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.process import UNIT, Process
@@ -207,3 +213,20 @@ def table(questions: Mapping[str, int], years: int, by_night: Mapping[str, int],
         lines.append(f"| `{kind}` | {SUBJECTS[kind]} | {of:,} | {found:,} | {found / of:.4f} | {limit:.4f} |")
     lines.append(f"| all | | | | {total:.4f} | {most:.4f} |")
     return lines, total
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.fair_years", description=__doc__)
+    parser.add_argument("--nights", type=int, default=2_000, help="clean nights")
+    parser.add_argument("--processes", type=int, default=1)
+    parser.add_argument("--write", action="store_true", help="write the docs")
+    options = parser.parse_args()
+    lines, a_week = questions_of_money(options.nights, options.processes)
+    print("\n".join(lines))
+    if options.write:
+        write("fair money", lines, DOCS / "persons.md", "fair_years")
+    return int(a_week > 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -68,8 +68,8 @@ class Register(Params, frozen=True, gc=False):
     """What the register may say of a table: readings, caps of its limits, and what it is.
 
     ``minimum`` and ``maximum`` cap what the session declares, in minor units. ``families`` are those it owes.
-    ``identification_from`` and ``reportable_cash_from`` are thresholds of a gaming day, by currency, in minor units:
-    no session is read by them (``persons.thresholds``).
+    What ends with ``_from`` is a threshold of the money of persons, by currency, in minor units: no session is read by
+    it (``persons.thresholds``).
     """
 
     minimum: Amount | UnsetType = UNSET
@@ -77,6 +77,8 @@ class Register(Params, frozen=True, gc=False):
     families: list[Family] | UnsetType = UNSET
     identification_from: dict[Currency, Stake] | UnsetType = UNSET
     reportable_cash_from: dict[Currency, Stake] | UnsetType = UNSET
+    chips_from_elsewhere_from: dict[Currency, Stake] | UnsetType = UNSET
+    chips_outstanding_from: dict[Currency, Stake] | UnsetType = UNSET
 
 
 class Resolved(Struct, frozen=True):

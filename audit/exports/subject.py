@@ -36,7 +36,15 @@ from audit.models import (
     Quarantined,
     StreamMoney,
 )
-from audit.persons.directory import PLAYER_FACTS, STAFF_FACTS, Family, PersonId, family_of, mentioned_in
+from audit.persons.directory import (
+    PLAYER_FACTS,
+    PLAYERS_FACT,
+    STAFF_FACTS,
+    Family,
+    PersonId,
+    family_of,
+    mentioned_in,
+)
 from settlement.codec import decode_one_stored
 from settlement.events import ExtensionEvent
 from settlement.persons.stream_money import decode_player
@@ -215,6 +223,8 @@ def _findings(casino: Casino, subject: PersonId) -> Iterator[_Table]:
     about = Q(player=subject.code) if is_player else Q(croupier=subject.code)
     for name in PLAYER_FACTS if is_player else STAFF_FACTS:
         about |= Q(**{f"facts__{name}": subject.code})
+    if is_player:
+        about |= Q(**{f"facts__{PLAYERS_FACT}__contains": [subject.code]})
     columns = (
         *("gaming_day", "session", "event", "rule", "severity", "status", "message", "expected", "recorded"),
         *("difference", "currency", "facts", "case", "case_state", "outcome", "reason"),

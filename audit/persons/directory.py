@@ -33,6 +33,9 @@ PLAYER_FACTS = frozenset({"player", "owner", "player_before", "other_player"})
 STAFF_FACTS = frozenset({"approved_by", "thrower"})
 """The facts of findings that name a player, or somebody of the staff."""
 
+PLAYERS_FACT = "players"
+"""The fact of findings that names several."""
+
 
 class Family(StrEnum):
     """Whose system gave an id: players and staff may have the same."""
@@ -142,7 +145,7 @@ def _codes(values: Iterable[Any]) -> Iterator[str]:
 
 def persons_of_facts(facts: Mapping[str, Any]) -> Iterator[PersonId]:
     """Yield the persons whom the facts of a finding name."""
-    yield from players(_codes(facts.get(name) for name in PLAYER_FACTS))
+    yield from players(_codes(facts.get(name) for name in (*PLAYER_FACTS, PLAYERS_FACT)))
     yield from staff(_codes(facts.get(name) for name in STAFF_FACTS))
     yield from players(each.player for each in Outcome.read_all(facts.get("outcomes")))
 
@@ -152,6 +155,8 @@ def named_facts(facts: Mapping[str, Any], directory: Directory) -> dict[str, Any
     of_player = {name: directory.player(facts[name]) for name in PLAYER_FACTS if isinstance(facts.get(name), str)}
     of_staff = {name: directory.staff(facts[name]) for name in STAFF_FACTS if isinstance(facts.get(name), str)}
     named = {**facts, **of_player, **of_staff}
+    if isinstance(several := facts.get(PLAYERS_FACT), list):
+        named[PLAYERS_FACT] = [directory.player(each) if isinstance(each, str) else each for each in several]
     if outcomes := Outcome.read_all(facts.get("outcomes")):
         of_players = (replace(each, player=each.player and directory.player(each.player)) for each in outcomes)
         named["outcomes"] = [value for each in of_players for value in each.written()]

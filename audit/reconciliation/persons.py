@@ -2,14 +2,15 @@
 
     sessions of the day ───────────┐
     count rooms of the day ────────┼──► Day ──► findings on the streams of the day, the registre des changes, pages
-    the same of the day before ────┘            (for the 24 hours that reach back)
+    the same of the day before ────┘      ▲     (for the 24 hours that reach back)
+    the same of a month before ──► Holdings     (for the chips that players kept)
 
 No event says that somebody was identified; a player whom the directory of the casino names counts as identified.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
 
 from audit.adjudication import stream_reader
@@ -23,7 +24,9 @@ from audit.transparency.integrity_findings import integrity_finding
 from settlement.catalogue.persons import PERSONS
 from settlement.persons.cash_desk import CashDesk
 from settlement.persons.day import Day
-from settlement.persons.findings import MoneyFinding, findings_of
+from settlement.persons.findings import findings_of
+from settlement.persons.holdings import KEPT, Holdings
+from settlement.persons.money_finding import MoneyFinding
 from settlement.persons.stream_money import StreamMoney
 from settlement.persons.thresholds import Thresholds
 
@@ -39,15 +42,32 @@ def day_of(casino: Casino, gaming_day: date, currency: str, through: Amounts | N
     ``through`` says how far to read the streams of the day; those that it does not have are read to their ends.
     """
     streams = streams_of(casino, [gaming_day - timedelta(days=1), gaming_day], currency)
-    heads = {**read.last_seqs([stream.stream_id for stream in streams]), **(through or {})}
+    money = _money_of(streams, through or {})
+    return Day.of(money, casino=casino.code, gaming_day=gaming_day.isoformat(), currency=currency)
+
+
+def _money_of(streams: Sequence[LoggedStream], through: Amounts) -> list[StreamMoney]:
+    """Return what is kept of streams, each through an event of ``through`` or else its last one."""
+    heads = {**read.last_seqs([stream.stream_id for stream in streams]), **through}
     last_seqs = {stream.stream_id: heads[stream.stream_id] for stream in streams if heads.get(stream.stream_id)}
     stored = kept.money_of(last_seqs)
-    money = [
+    return [
         stored.get(stream.stream_id) or money_of(stream, last_seqs[stream.stream_id])
         for stream in streams
         if stream.stream_id in last_seqs
     ]
-    return Day.of(money, casino=casino.code, gaming_day=gaming_day.isoformat(), currency=currency)
+
+
+def holdings_before(casino: Casino, gaming_day: date, currency: str) -> Holdings:
+    """Return the chips that players may have kept of the gaming days before one."""
+    days = [gaming_day - timedelta(days=back) for back in range(1, KEPT.days)]
+    by_day: dict[str, list[StreamMoney]] = {}
+    for each in _money_of(streams_of(casino, days, currency), {}):
+        by_day.setdefault(each.gaming_day, []).append(each)
+    holdings = Holdings()
+    for earlier, money in sorted(by_day.items()):
+        holdings.add(Day.of(money, casino=casino.code, gaming_day=earlier, currency=currency))
+    return holdings
 
 
 def currencies_of(casino: Casino, gaming_day: date) -> list[str]:
@@ -96,8 +116,13 @@ def thresholds_of(casino: Casino, gaming_day: date) -> Thresholds:
 
 def findings_at(casino: Casino, day: Day) -> list[MoneyFinding]:
     """Return the findings and questions of a gaming day, by the casino's register and directory."""
-    thresholds = thresholds_of(casino, date.fromisoformat(day.gaming_day))
-    return findings_of(day, thresholds, identified=identified_at(casino, day.persons))
+    gaming_day = date.fromisoformat(day.gaming_day)
+    return findings_of(
+        day,
+        thresholds_of(casino, gaming_day),
+        identified=identified_at(casino, day.persons),
+        holdings=holdings_before(casino, gaming_day, day.currency),
+    )
 
 
 def raise_findings(casino: Casino, gaming_day: date, currency: str, through: Amounts) -> int:

@@ -23,6 +23,7 @@ from audit.register.shifts import SHIFTS
 from settlement import Finding, ShapeError, State, adjudicate
 from settlement.catalogue.rule import RULESET_NAMES
 from settlement.catalogue.sentences import exponent
+from settlement.persons.thresholds import Thresholds
 from settlement.provisions import PROVISIONS
 from settlement.readings import READINGS
 from settlement.register import Register
@@ -35,6 +36,9 @@ UNLAWFUL = "parameter-unlawful"
 """The rule that the engine raises for a value that contradicts the text."""
 
 DOUBLE_TABLE, FAMILIES, STILL_PLAYED_BY = "double_table", "families", "still_played_by"
+
+OF_CURRENCIES = tuple(Thresholds.__struct_fields__)
+"""Thresholds of the money of persons: an amount for each currency."""
 
 MAX_TEXT = 500
 """Characters of a decision in words."""
@@ -83,6 +87,8 @@ KINDS: Mapping[str, Kind] = {
         _reading("maximum", _("Cap on stakes"), _("bet=amount, …: plein=25, cheval=50"), is_amount=True),
         Kind("identification_from", _("Identification: threshold for exchanges"), _BY_CURRENCY, is_amount=True),
         Kind("reportable_cash_from", _("Reportable cash: threshold"), _BY_CURRENCY, is_amount=True),
+        Kind("chips_from_elsewhere_from", _("Chips from elsewhere: threshold"), _BY_CURRENCY, is_amount=True),
+        Kind("chips_outstanding_from", _("Chips that never came back: threshold"), _BY_CURRENCY, is_amount=True),
         Kind(DOUBLE_TABLE, _("Double table"), _YES_OR_NO, READINGS["seat_limit"].rulesets, is_of_table=True),
         Kind(FAMILIES, _("Event families required"), _("the names of the families, separated by commas")),
         Kind(
@@ -139,7 +145,7 @@ def _parsed(name: str, text: str) -> Any:
         pass
     parts = [part.strip() for part in text.split(",") if part.strip()]
     match name:
-        case "maximum" | "identification_from" | "reportable_cash_from":
+        case _ if name in ("maximum", *OF_CURRENCIES):
             pairs = [part.partition("=") for part in parts]
             return {
                 bet.strip(): int(amount) if re.fullmatch(r"[0-9]{1,16}", amount.strip()) else amount

@@ -118,15 +118,16 @@ PERSONS = (
             "count": "number",
             "pattern": "pattern",
             "elsewhere": "texts",
+            "players": "texts",
         },
         expected_is="money",
         recorded_is="money",
         title=Wording("Exchanges split below a threshold?", "Changes fractionnés sous un seuil ?"),
         message=Wording(
-            "[Player {player}: ]{exchange} came to {recorded} in {count} exchange(s)[, {pattern}]; the threshold is "
-            "{expected}.",
-            "[Joueur {player} : ]{exchange} pour {recorded} en {count} change(s)[, {pattern}] ; le seuil est de "
-            "{expected}.",
+            "[Player {player}[ with {players}]: ]{exchange} came to {recorded} in {count} exchange(s)[, {pattern}]; "
+            "the threshold is {expected}.",
+            "[Joueur {player}[ avec {players}] : ]{exchange} pour {recorded} en {count} change(s)[, {pattern}] ; "
+            "le seuil est de {expected}.",
         ),
         explanation=Wording(
             "This is a question, not an accusation: a player often buys in as he goes, and many totals end just below "
@@ -165,6 +166,88 @@ PERSONS = (
             "C’est une question et non une accusation : un joueur qui doit partir se fait rembourser. Elle n’est "
             "posée que si tout le jeu de la journée a été observé ; les mises sans joueur connu lui sont comptées. "
             "Les espèces rendues par chèque ou sur carte font question dès qu’elles ont été misées moins d’une fois.",
+        ),
+        raised_by="record",
+    ),
+    Rule(
+        name="chips-from-elsewhere",
+        severity="info",
+        everywhere=(),
+        reason=_QUESTION,
+        facts={"gaming_day": "day", "count": "number", "elsewhere": "texts"},
+        expected_is="money",
+        recorded_is="money",
+        title=Wording("Chips from elsewhere?", "Jetons venus d’ailleurs ?"),
+        message=Wording(
+            "[Player {player}: ]chips for {recorded} were cashed; what was bought, won and kept of earlier evenings "
+            "comes to {expected} at most.",
+            "[Joueur {player} : ]jetons remboursés pour {recorded} ; achats, gains et jetons gardés de soirées "
+            "précédentes font {expected} au plus.",
+        ),
+        explanation=Wording(
+            "This is a question, not an accusation: couples and friends share their chips, and some were kept from "
+            "before this record began. It is asked only where all play was seen. Chips that nobody is known to have "
+            "bought, and what was paid to nobody known, count as his; so do chips that he may have kept in the last "
+            "month. Somebody who bought or staked is asked about from three times the amount of the register.",
+            "C’est une question et non une accusation : couples et amis partagent leurs jetons, et certains datent "
+            "d’avant le début de l’enregistrement. Elle n’est posée que si tout le jeu a été observé. Les jetons sans "
+            "acheteur connu et ce qui a été payé sans joueur connu lui sont comptés, de même que les jetons qu’il a pu "
+            "garder depuis un mois. Pour qui a acheté ou misé, elle n’est posée qu’à partir du triple du montant du "
+            "registre.",
+        ),
+        raised_by="record",
+    ),
+    Rule(
+        name="chips-pooled",
+        severity="info",
+        everywhere=(),
+        reason=_QUESTION,
+        facts={"players": "texts", "gaming_day": "day", "count": "number", "elsewhere": "texts"},
+        expected_is="money",
+        recorded_is="money",
+        title=Wording("One player’s chips, cashed by several?", "Jetons d’un joueur remboursés à plusieurs ?"),
+        message=Wording(
+            "Several players[ ({players})] cashed {recorded} in chips that they had neither bought nor won, closely "
+            "one after the other; a player[, {player},] should still have {expected} of what was bought.",
+            "Plusieurs joueurs[ ({players})] se sont fait rembourser, à peu d’intervalle, {recorded} de jetons qu’ils "
+            "n’avaient ni achetés ni gagnés ; un joueur[, {player},] devrait encore avoir {expected} de ses achats.",
+        ),
+        explanation=Wording(
+            "This is a question, not an accusation: whoever invites his friends buys for all of them. It is asked "
+            "where at least three players who hardly played cash at one desk, each below the threshold of "
+            "identification and within half an hour of the one before, and what was not theirs comes within a "
+            "twentieth of what another should still have.",
+            "C’est une question et non une accusation : qui invite ses amis achète pour tous. Elle est posée lorsque "
+            "trois joueurs au moins qui n’ont guère joué se font rembourser à une même caisse, chacun sous le seuil "
+            "d’identification et dans la demi-heure qui suit le précédent, et que ce qui n’était pas à eux correspond, "
+            "à un vingtième près, à ce qu’un autre devrait encore avoir.",
+        ),
+        raised_by="record",
+    ),
+    Rule(
+        name="chips-outstanding",
+        severity="info",
+        everywhere=(),
+        reason=_QUESTION,
+        facts={"players": "texts", "bought_on": "day", "outside": "money", "gaming_day": "day"},
+        recorded_is="money",
+        title=Wording("Chips that never came back?", "Jetons jamais rapportés ?"),
+        message=Wording(
+            "[Player {player}: ]chips for {recorded} have not come back[ since {bought_on}][, nor have those of "
+            "{players}][; since then the chips outside racks and desks grew by {outside}].",
+            "[Joueur {player} : ]jetons pour {recorded} jamais rapportés[ depuis le {bought_on}][, ni ceux que "
+            "détiennent {players}][ ; depuis lors, les jetons hors des encaisses et des caisses ont augmenté de "
+            "{outside}].",
+        ),
+        explanation=Wording(
+            "This is a question, not an accusation: guests who come seldom keep their chips. It is asked once, when "
+            "a player has not been seen for 30 days and must still have at least the amount of the register. What "
+            "nobody known cashed on his evenings counts as his, and nothing is asked if the chips of the house have "
+            "come back by other hands.",
+            "C’est une question et non une accusation : un joueur qui vient rarement garde ses jetons. Elle est posée "
+            "une fois, lorsqu’un joueur n’a pas été vu depuis 30 jours et qu’il doit encore détenir au moins le "
+            "montant du registre. Ce que des inconnus se sont fait rembourser ses soirs de jeu lui est compté, et rien "
+            "n’est demandé si les jetons du casino sont revenus par d’autres mains.",
         ),
         raised_by="record",
     ),
@@ -214,6 +297,18 @@ REMEDIES_OF_PERSONS: Mapping[str, Wording] = MappingProxyType(
         "minimal-play": Wording(
             "Establish what the player[ {player}] did between the exchanges.",
             "Établir ce que le joueur[ {player}] a fait entre les changes.",
+        ),
+        "chips-from-elsewhere": Wording(
+            "Establish from whom the chips came[ that player {player} cashed].",
+            "Établir de qui venaient les jetons remboursés[ à {player}].",
+        ),
+        "chips-pooled": Wording(
+            "Establish, by the video of the desk, from whom the chips came[ that {players} cashed].",
+            "Établir, par la vidéo de la caisse, qui a remis les jetons[ à {players}].",
+        ),
+        "chips-outstanding": Wording(
+            "Ask the casino where the chips are[ that player {player} took along].",
+            "Demander au casino où sont les jetons[ emportés par {player}].",
         ),
         "offsetting-players": Wording(
             "Establish who bought and who cashed the chips of {other_player}[ and {player}].",

@@ -372,6 +372,10 @@ WORDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "within ten minutes, each just below the threshold and with no player named",
             "en dix minutes, chacun juste sous le seuil et sans joueur désigné",
         ),
+        "group": (
+            "within ten minutes at one table or desk, each just below the threshold",
+            "en dix minutes à une même table ou caisse, chacun juste sous le seuil",
+        ),
     },
     "switch": {"on": ("on", "en jeu"), "off": ("off", "hors jeu")},
     "game": MappingProxyType(_games),

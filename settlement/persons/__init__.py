@@ -7,6 +7,9 @@
     opposing           two players on both sides of one chance
     day                all streams of one casino, gaming day and currency, joined
     thresholds         from which amounts on something is due, and what the questions ask from
+    holdings           the chips that players keep from one day to the next
+    money_finding      a finding about money over several streams
+    chips              the questions about chips that come from elsewhere, or do not come back
     findings           what is due from a person's exchanges, and the questions
     exchange_register  the *registre des changes* of each cash desk
 

@@ -4,23 +4,26 @@ A question is never an accusation. What rests on the absence of play is asked on
 not even the stakes that nobody is known to have laid could be the player's.
 
 No event of the contract records that a person was identified, so ``identified`` has to say who was; whoever is not
-among them is found.
+among them is found. What is asked about chips is in ``chips``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from msgspec import Struct
-
-from settlement.catalogue import RULES, Language, message, remedy
-from settlement.finding import NO_NAMES, Fact
+from settlement.finding import Fact
+from settlement.persons.chips import from_elsewhere, outstanding, pooled
 from settlement.persons.day import Day, Person, TableRack
 from settlement.persons.exchanges import NOBODY, Direction, Exchange
+from settlement.persons.holdings import Holdings
+from settlement.persons.money_finding import MoneyFinding, finding_of
 from settlement.persons.thresholds import (
     CASHED_PERCENT,
     DEFAULTS,
+    GROUP_PERCENT,
+    GROUP_PLAYERS,
+    GROUP_WITHIN,
     MINIMAL_PLAY_PERCENT,
     NOBODY_PERCENT,
     NOBODY_WITHIN,
@@ -36,64 +39,35 @@ By: TypeAlias = tuple[str, Direction]
 """A player and a direction: what is bought and what is cashed never add up."""
 
 
-class MoneyFinding(Struct, frozen=True, kw_only=True):
-    """One finding about money over several streams. Amounts are minor units.
-
-    ``stream`` and ``seq`` are the event that completes it, ``evidence`` the events of that stream, ascending, that one
-    included; what proves it in other streams is the fact ``elsewhere``. ``player`` is None where nobody is known.
-    """
-
-    rule: str
-    stream: str
-    seq: int
-    evidence: tuple[int, ...]
-    currency: str
-    wager: str | None = None
-    player: str | None = None
-    expected: int | None = None
-    recorded: int | None = None
-    facts: dict[str, Fact] = {}
-
-    @property
-    def severity(self) -> str:
-        return RULES[self.rule].severity
-
-    @property
-    def order(self) -> tuple[str, int, str, str]:
-        """The sort key of an answer: no two findings have the same."""
-        return (self.stream, self.seq, self.rule, self.wager or "")
-
-    def message(self, language: Language) -> str:
-        """Return the finding as a sentence, with ids for persons."""
-        return message(self.rule, self._known_facts(), language, self.currency)
-
-    def remedy(self, language: Language, names: Mapping[str, str] = NO_NAMES) -> str:
-        """Return what to do about it, as a sentence. ``names`` are put where the ids of facts would stand."""
-        return remedy(self.rule, self._known_facts() | dict(names), None, language, self.currency)
-
-    def _known_facts(self) -> dict[str, Any]:
-        return {"seq": self.seq, "wager": self.wager, "expected": self.expected, "recorded": self.recorded} | self.facts
-
-
 def findings_of(
-    day: Day, thresholds: Thresholds = DEFAULTS, *, identified: Collection[str] = frozenset()
+    day: Day,
+    thresholds: Thresholds = DEFAULTS,
+    *,
+    identified: Collection[str] = frozenset(),
+    holdings: Holdings | None = None,
 ) -> list[MoneyFinding]:
     """Return the findings and questions of a gaming day, in order of stream, seq, rule and wager.
 
     ``identified`` are the players whose identity was verified: for them nothing is due and no splitting is asked about
-    at the threshold of identification.
+    at the threshold of identification. ``holdings`` are the chips of the gaming days before; without them nobody is
+    known to have kept any.
     """
     found: list[MoneyFinding] = []
+    holdings = holdings or Holdings()
     identification = thresholds.identification_from.get(day.currency)
+    reportable = thresholds.reportable_cash_from.get(day.currency)
     if identification:
         found += _identification(day, identification, identified)
-        found += _split_identification(day, identification, identified)
-    reportable = thresholds.reportable_cash_from.get(day.currency)
+        found += _split_identification(day, identification, reportable, identified)
+        found += _split_by_group(day, identification, identified)
     if reportable:
         due = list(_reportable(day, reportable))
         found += due
         found += _split_reports(day, reportable, {(each.player, each.facts["exchange"]) for each in due})
     found += _minimal_play(day, thresholds.play_from(day.currency))
+    found += from_elsewhere(day, thresholds.chips_from_elsewhere_from.get(day.currency), holdings)
+    found += pooled(day, thresholds.play_from(day.currency), holdings)
+    found += outstanding(day, thresholds.chips_outstanding_from.get(day.currency), holdings)
     found += _offsetting(day)
     found += _unmatched_slips(day)
     unique = {finding.order: finding for finding in reversed(found)}
@@ -166,7 +140,14 @@ def _windows(exchanges: Sequence[Exchange]) -> Iterator[tuple[Exchange, list[Exc
 # Splitting
 
 
-def _split_identification(day: Day, threshold: int, identified: Collection[str]) -> Iterator[MoneyFinding]:
+def _split_identification(
+    day: Day, threshold: int, together: int | None, identified: Collection[str]
+) -> Iterator[MoneyFinding]:
+    """Yield the splitting below the threshold of identification.
+
+    The law counts that threshold by gaming day, so two nights below it are two nights below it: regulars have them
+    every week. Over midnight it is asked about from ``together`` on, the amount that the law counts over 24 hours.
+    """
     of_day = _by_player(_exchanged(day.exchanges))
     with_earlier = _by_player(_exchanged(_with_earlier(day)))
     days = {each.written: gaming_day for gaming_day, each in day.earlier}
@@ -174,7 +155,7 @@ def _split_identification(day: Day, threshold: int, identified: Collection[str])
         if player == NOBODY:
             yield from _split_by_nobody(day, exchanges, threshold, direction)
         elif player not in identified and _sum(exchanges) < threshold:
-            across = _over_midnight(with_earlier[player, direction], days, threshold)
+            across = _over_midnight(with_earlier[player, direction], days, threshold, together)
             if across:
                 yield _split(day, across, threshold, direction, "midnight")
             elif _stops_below(exchanges, threshold):
@@ -193,11 +174,15 @@ def _split_reports(day: Day, threshold: int, due: Collection[tuple[str | None, F
                 yield _split(day, window, threshold, direction, "below")
 
 
-def _over_midnight(exchanges: Sequence[Exchange], days: Mapping[str, str], threshold: int) -> list[Exchange]:
-    """Return the first 24 hours that reach ``threshold`` over gaming days which each stay below it; none if none do.
+def _over_midnight(
+    exchanges: Sequence[Exchange], days: Mapping[str, str], threshold: int, together: int | None
+) -> list[Exchange]:
+    """Return the first 24 hours that reach ``together`` over gaming days which each stay below ``threshold``, or none.
 
     ``days`` has the gaming day of each earlier exchange.
     """
+    if together is None:
+        return []
     sums: dict[str, int] = {}
     for exchange in exchanges:
         gaming_day = days.get(exchange.written, "")
@@ -205,7 +190,7 @@ def _over_midnight(exchanges: Sequence[Exchange], days: Mapping[str, str], thres
     for last, window in _windows(exchanges):
         touched = {days.get(each.written, "") for each in window}
         is_of_day = last.written not in days
-        if is_of_day and _sum(window) >= threshold and all(sums[each] < threshold for each in touched):
+        if is_of_day and _sum(window) >= together and all(sums[each] < threshold for each in touched):
             return window
     return []
 
@@ -230,8 +215,41 @@ def _split_by_nobody(
             yield _split(day, group, threshold, direction, "nobody")
 
 
+def _split_by_group(day: Day, threshold: int, identified: Collection[str]) -> Iterator[MoneyFinding]:
+    """Yield each time that enough named players in a row exchange just less than ``threshold`` at one desk or table.
+
+    Who exchanges more of it on the same day is to be identified anyway, and hides nothing.
+    """
+    sums: dict[By, int] = {}
+    for each in _exchanged(day.exchanges):
+        sums[each.player, each.direction] = sums.get((each.player, each.direction), 0) + each.amount
+    near: dict[tuple[str, Direction], list[Exchange]] = {}
+    for each in _exchanged(day.exchanges):
+        is_near = each.amount * 100 >= threshold * GROUP_PERCENT and sums[each.player, each.direction] < threshold
+        if is_near and each.player != NOBODY and each.player not in identified:
+            near.setdefault((each.where, each.direction), []).append(each)
+    for (_where, direction), exchanges in near.items():
+        for group in _close_together(exchanges):
+            yield _split(day, group, threshold, direction, "group")
+
+
+def _close_together(exchanges: Iterable[Exchange]) -> Iterator[list[Exchange]]:
+    """Yield the first exchanges of each crowd, as many as are a group: those that go on after it are of the crowd."""
+    group: list[Exchange] = []
+    for each in exchanges:
+        is_crowd = len(group) >= GROUP_PLAYERS
+        if is_crowd and each.at - group[-1].at > GROUP_WITHIN:
+            group = []
+        elif not is_crowd:
+            group = [other for other in group if each.at - other.at <= GROUP_WITHIN]
+        group.append(each)
+        if len(group) == GROUP_PLAYERS:
+            yield list(group)
+
+
 def _split(day: Day, exchanges: Sequence[Exchange], threshold: int, direction: Direction, pattern: str) -> MoneyFinding:
-    return _of_exchanges("threshold-splitting", day, exchanges, threshold, direction, pattern=pattern)
+    players = [each.player for each in exchanges[:-1]] if pattern == "group" else []
+    return _of_exchanges("threshold-splitting", day, exchanges, threshold, direction, pattern=pattern, players=players)
 
 
 # Play
@@ -250,7 +268,7 @@ def _minimal_play(day: Day, play_from: int | None) -> Iterator[MoneyFinding]:
         exchanges = [each for each in day.exchanges if each.player == player and not each.is_stake]
         out = [each for each in exchanges if each.direction == "out"]
         listed = [each for each in exchanges if each.order <= out[-1].order]
-        yield _finding(
+        yield finding_of(
             "minimal-play",
             day,
             listed,
@@ -360,7 +378,7 @@ def _sum(exchanges: Iterable[Exchange]) -> int:
 def _of_exchanges(
     rule: str, day: Day, exchanges: Sequence[Exchange], threshold: int, direction: Direction, **facts: Fact
 ) -> MoneyFinding:
-    return _finding(
+    return finding_of(
         rule,
         day,
         exchanges,
@@ -369,31 +387,4 @@ def _of_exchanges(
         player=exchanges[-1].player or None,
         exchange=direction,
         **facts,
-    )
-
-
-def _finding(
-    rule: str,
-    day: Day,
-    exchanges: Sequence[Exchange],
-    *,
-    expected: int,
-    recorded: int,
-    player: str | None,
-    **facts: Fact,
-) -> MoneyFinding:
-    """Return a finding that the last of ``exchanges`` completes."""
-    last = exchanges[-1]
-    known: dict[str, Fact] = {"player": player, "gaming_day": day.gaming_day, "count": len(exchanges), **facts}
-    known["elsewhere"] = [each.written for each in exchanges if each.stream != last.stream]
-    return MoneyFinding(
-        rule=rule,
-        stream=last.stream,
-        seq=last.seq,
-        evidence=tuple(sorted({each.seq for each in exchanges if each.stream == last.stream})),
-        currency=day.currency,
-        player=player,
-        expected=expected,
-        recorded=recorded,
-        facts={name: value for name, value in known.items() if value not in (None, [])},
     )

@@ -192,6 +192,9 @@ RAISED_BY_THE_RECORD = """
     fill-unmatched                                 M  -
     threshold-splitting                            i  -
     minimal-play                                   i  -
+    chips-from-elsewhere                           i  -
+    chips-pooled                                   i  -
+    chips-outstanding                              i  -
     offsetting-players                             i  -
 """
 

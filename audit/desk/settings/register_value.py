@@ -29,6 +29,7 @@ from audit.register.readings import (
     DOUBLE_TABLE,
     FAMILIES,
     KINDS,
+    OF_CURRENCIES,
     STILL_PLAYED_BY,
     Kind,
     named_values,
@@ -64,8 +65,6 @@ HINTS: Mapping[str, Promise] = MappingProxyType(
 
 MOST: Mapping[str, int] = MappingProxyType({"call_tolerance_ms": MOST_TOLERANCE_MS, "result_slip_s": MOST_SLIP_S})
 """The largest value of a number that the law allows, by the reading."""
-
-OF_CURRENCIES = ("identification_from", "reportable_cash_from")
 
 MOST_ROWS = 60
 """Rows that are read of a form."""

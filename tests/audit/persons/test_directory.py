@@ -23,6 +23,7 @@ from audit.persons.directory import (
     PersonId,
     mentioned_in,
     named_facts,
+    persons_of_facts,
     players,
     staff,
 )
@@ -184,6 +185,12 @@ def test_every_fact_that_a_message_calls_a_player_is_named() -> None:
     assert called == PLAYER_FACTS
     facts = {"player": "p1", "owner": "p2", "seq": 3, "player_before": None}
     assert named_facts(facts, Directory(NAMES)) == facts | {"player": "Élodie Arnaud (p1)"}
+
+
+def test_a_fact_that_names_several_players_is_named() -> None:
+    facts = {"players": ["p1", "p2"], "elsewhere": ["p1"]}
+    assert set(persons_of_facts(facts)) == set(players(["p1", "p2"]))
+    assert named_facts(facts, Directory(NAMES)) == facts | {"players": ["Élodie Arnaud (p1)", "p2"]}
 
 
 def test_persons_are_found_in_every_field_and_in_the_data_of_a_correction() -> None:

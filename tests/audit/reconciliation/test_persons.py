@@ -194,15 +194,42 @@ def versions(casino: Casino) -> dict[tuple[str, str, int], str]:
         return {(rule, player, pk): version for rule, player, pk, version in cursor.fetchall()}
 
 
-def test_the_24_hours_reach_back_into_the_day_before(casino: Casino) -> None:
+def test_the_24_hours_reach_back_into_the_day_before() -> None:
+    desk = RegisterDesk()
+    casino = desk.tenant.casino
     yesterday = DAY - timedelta(days=1)
     bought(casino, "R1", 150_000, day=yesterday, hour=23)
     bought(casino, "R1", 50_000, hour=20)
     reconcile(casino, yesterday)
-    assert not standing(casino, "threshold-splitting")
+    reconcile(casino)
+    assert not standing(casino, "threshold-splitting"), "the law counts gaming days"
+    desk.decided("reportable_cash_from", {"EUR": 200_000}, first_day=DAY)
     reconcile(casino)
     (finding,) = standing(casino, "threshold-splitting")
     assert (finding.gaming_day, finding.severity, finding.facts["pattern"]) == (DAY, "info", "midnight")
+
+
+def test_chips_kept_of_an_earlier_night_are_known_to_the_record() -> None:
+    desk = RegisterDesk()
+    casino = desk.tenant.casino
+    bought(casino, "R1", 100_000, day=DAY - timedelta(days=20))
+    counted(casino, ("out", 299_999))
+    reconcile(casino)
+    assert not standing(casino, "chips-from-elsewhere")
+    desk.decided("chips_from_elsewhere_from", {"EUR": 199_999}, first_day=DAY)
+    reconcile(casino)
+    (finding,) = standing(casino, "chips-from-elsewhere")
+    assert (finding.player, finding.expected, finding.recorded) == ("p1", 100_000, 299_999)
+
+
+def test_chips_that_nobody_brought_back_for_a_month_are_asked_about(casino: Casino) -> None:
+    bought(casino, "R1", 1_200_000, day=DAY - timedelta(days=30))
+    bought(casino, "R1", 100, day=DAY - timedelta(days=1), player="p2")
+    bought(casino, "R1", 100, player="p2")
+    reconcile(casino)
+    (finding,) = standing(casino, "chips-outstanding")
+    assert (finding.player, finding.recorded) == ("p1", 1_200_000)
+    assert finding.facts["bought_on"] == (DAY - timedelta(days=30)).isoformat()
 
 
 def test_other_casinos_and_currencies_are_apart(casino: Casino) -> None:

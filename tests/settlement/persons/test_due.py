@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from settlement import decode
 from settlement.persons.day import Day
 from settlement.persons.exchanges import Exchange
-from settlement.persons.findings import MoneyFinding, findings_of, unchecked
+from settlement.persons.findings import findings_of, unchecked
+from settlement.persons.money_finding import MoneyFinding
 from settlement.persons.stream_money import StreamMoney
 from settlement.persons.thresholds import Thresholds
 from tests.settlement.persons.streams_of_money import ALL, DAY, count_room, day_of, money_of, table

@@ -15,9 +15,11 @@ from settlement.night.craps import fates
 from settlement.night.figures import Slip
 from settlement.night.roulette import covered
 from settlement.persons.day import Day
-from settlement.persons.findings import MoneyFinding, findings_of, unchecked
+from settlement.persons.findings import findings_of, unchecked
+from settlement.persons.money_finding import MoneyFinding
 from settlement.persons.opposing import Pair, two_sided
 from settlement.persons.stream_money import Play, Rack, StreamMoney
+from settlement.persons.thresholds import Thresholds
 from settlement.rulesets import RULESETS
 from tests.settlement.persons.streams_of_money import ALL, DAY, count_room, day_of, money_of, table
 from tests.settlement.streams import event, opener
@@ -32,14 +34,14 @@ def raised_in(day: Day, rule: str, **options: Any) -> list[MoneyFinding]:
 
 SPLIT = [
     # lines of R1, of R2, of the cash desk; whether it is asked
-    ("20:00 buy p1 60000 cash", "21:00 buy p1 60000 cash", "22:00 in p1 60000 cash", True),
-    ("20:00 buy p1 60000 cash", "21:00 buy p1 60000 cash", "22:00 in p1 59999 cash", False),
+    ("20:00 buy p1 60000 cash", "21:00 buy p1 60000 cash", "22:00 in p1 70000 cash", True),
+    ("20:00 buy p1 60000 cash", "21:00 buy p1 60000 cash", "22:00 in p1 69999 cash", False),
     ("20:00 buy p1 60000 cash", "21:00 buy p1 60000 cash", "22:00 in p1 79999 cash", True),
     ("20:00 buy p1 60000 cash", "21:00 buy p1 60000 cash", "22:00 in p1 80000 cash", False),  # due, and no question
-    ("20:00 buy p1 90000 cash", "21:00 buy p1 90000 cash", "", False),
-    ("20:00 buy p1 60000 cash\n20:10 buy p1 60000 cash\n20:20 buy p1 60000 cash", "", "", False),
-    ("20:00 buy p1 60000 cash", "21:00 buy p1 60000 cash", "22:00 out p1 60000 cash", False),
-    ("20:00 buy p1 60000 cash", "21:00 buy p2 60000 cash", "22:00 in p1 60000 cash", False),
+    ("20:00 buy p1 95000 cash", "21:00 buy p1 95000 cash", "", False),
+    ("20:00 buy p1 60000 cash\n20:10 buy p1 60000 cash\n20:20 buy p1 70000 cash", "", "", False),
+    ("20:00 buy p1 60000 cash", "21:00 buy p1 60000 cash", "22:00 out p1 70000 cash", False),
+    ("20:00 buy p1 60000 cash", "21:00 buy p2 60000 cash", "22:00 in p1 70000 cash", False),
 ]
 
 
@@ -57,25 +59,73 @@ def test_splitting_is_raised_about_just_below_the_threshold(
         assert "in 3 exchanges, at several tables or desks" in found[0].message("en")
 
 
-def test_splitting_over_midnight_of_the_gaming_day() -> None:
+TOGETHER = Thresholds(reportable_cash_from={"EUR": 200_000})
+"""A register by which the law counts 2,000.00 over 24 hours as well."""
+
+
+def test_splitting_over_midnight_of_the_gaming_day_is_asked_about_where_the_law_counts_both_nights() -> None:
     first = table("R1.1", "02:00 buy p1 150000 cash", day="2026-11-18")
     second = table("R1.2", "20:00 buy p1 50000 cash")
-    (finding,) = raised_in(day_of(first, second), "threshold-splitting")
+    (finding,) = raised_in(day_of(first, second), "threshold-splitting", thresholds=TOGETHER)
     assert (finding.stream, finding.facts["pattern"], finding.facts["elsewhere"]) == ("R1.2", "midnight", ["R1.1#2"])
     assert "over gaming days that each stay below" in finding.message("en")
     assert "sur des journées de jeu" in finding.message("fr")
     day_later = table("R1.2", "02:00 buy p1 50000 cash")
-    assert not raised_in(day_of(first, day_later), "threshold-splitting"), "exactly 24 hours apart"
+    assert not raised_in(day_of(first, day_later), "threshold-splitting", thresholds=TOGETHER), "exactly 24 hours apart"
     less = table("R1.2", "20:00 buy p1 49999 cash")
-    assert not raised_in(day_of(first, less), "threshold-splitting")
+    assert not raised_in(day_of(first, less), "threshold-splitting", thresholds=TOGETHER)
+
+
+def test_a_regular_who_comes_two_nights_running_is_not_asked_about() -> None:
+    first = table("R1.1", "23:00 buy p1 199999 cash", day="2026-11-18")
+    assert not raised_in(day_of(first, table("R1.2", "20:00 buy p1 199999 cash")), "threshold-splitting")
 
 
 def test_what_the_days_before_made_is_not_asked_about_again() -> None:
     before = table("R1.0", "02:00 buy p1 150000 cash", day="2026-11-17")
     yesterday = table("R1.1", "20:00 buy p1 50000 cash", day="2026-11-18")
     today = table("R1.2", "19:00 buy p1 100 cash")
-    assert raised_in(day_of(before, yesterday, day="2026-11-18"), "threshold-splitting")
-    assert not raised_in(day_of(before, yesterday, today), "threshold-splitting")
+    assert raised_in(day_of(before, yesterday, day="2026-11-18"), "threshold-splitting", thresholds=TOGETHER)
+    assert not raised_in(day_of(before, yesterday, today), "threshold-splitting", thresholds=TOGETHER)
+
+
+def group(*amounts: int, minutes: int = 5, players: str = "pqrstu") -> Day:
+    """Return a day on which players buy chips one after the other at one table."""
+    bought = enumerate(zip(players, amounts, strict=False))
+    lines = [f"20:{index * minutes:02} buy {player} {amount} cash" for index, (player, amount) in bought]
+    return day_of(table("R1", "\n".join(lines)))
+
+
+def test_several_who_buy_just_under_the_threshold_within_minutes_are_one_question() -> None:
+    (finding,) = raised_in(group(190_000, 180_000, 199_999), "threshold-splitting")
+    assert (finding.player, finding.facts["players"], finding.facts["pattern"]) == ("r", ["p", "q"], "group")
+    assert (finding.stream, finding.seq, finding.recorded, finding.evidence) == ("R1", 4, 569_999, (2, 3, 4))
+    assert finding.message("en").startswith(
+        "Player r with p, q: chips bought came to €5,699.99 in 3 exchanges, within ten"
+    )
+    assert "avec p, q" in finding.message("fr")
+    crowd = group(*[190_000] * 6)
+    assert len(raised_in(crowd, "threshold-splitting")) == 1
+
+
+@pytest.mark.parametrize(
+    "day",
+    [
+        group(190_000, 190_000),
+        group(190_000, 179_999, 190_000),
+        group(190_000, 190_000, 190_000, minutes=6),
+        group(190_000, 190_000, 190_000, players="ppq"),
+        group(190_000, 190_000, 200_000),
+        day_of(*(table(f"R{seat}", f"20:0{seat} buy p{seat} 190000 cash") for seat in (1, 2, 3))),
+    ],
+    ids=["two", "less", "too slow", "one of them twice", "identified", "three tables"],
+)
+def test_a_group_is_asked_about_only_where_it_stays_together_and_just_below(day: Day) -> None:
+    assert not [each for each in raised_in(day, "threshold-splitting") if each.facts["pattern"] == "group"]
+
+
+def test_a_group_of_those_whose_identity_was_verified_hides_nothing() -> None:
+    assert not raised_in(group(190_000, 190_000, 190_000), "threshold-splitting", identified={"q"})
 
 
 def test_a_day_on_which_identification_was_due_asks_nothing_more() -> None:
@@ -110,8 +160,9 @@ def test_cash_to_be_reported_is_split_too() -> None:
         return raised_in(day, "threshold-splitting")
 
     assert [each.recorded for each in found(399_999)] == [999_999]
+    assert [each.recorded for each in found(350_000)] == [950_000]
     assert not found(400_000)
-    assert not found(299_999)
+    assert not found(349_999)
 
 
 # Minimal play
