@@ -19,23 +19,22 @@ import argparse
 import sys
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from audit.simulation.frauds import FRAUDS
+from audit.simulation.surveillance import FRAUDS
 from benchmarks.alternatives import ALTERNATIVES, GOAL_AT_LAST, Alternative
 from benchmarks.chi_square import sample_needed
 from benchmarks.curves import figure
 from benchmarks.eprocess_twin import Twin
 from benchmarks.fair_years import questions_of
 from benchmarks.nightly import NIGHTLY, Nightly
+from benchmarks.pages import DOCS, write
 from benchmarks.season import HEAD, SHORT, Nights, run, season_row, table
 from settlement.eprocess.budget import level
 from settlement.eprocess.kinds import KINDS
 
-DOCS = Path(__file__).parent.parent / "docs"
 PAGE, CURVES = DOCS / "ledger-mathematics.md", DOCS / "images" / "ledger-power.svg"
 FRAUDS_PAGE = DOCS / "frauds.md"
 
@@ -164,14 +163,6 @@ def power(runs: int, *, only_goals: bool) -> tuple[list[str], list[Row]]:
     return lines, rows
 
 
-def write(mark: str, lines: list[str], page: Path = PAGE, module: str = "fraud") -> None:
-    """Replace what is between the marks of a page."""
-    begin, end = f"<!-- {mark}: python -m benchmarks.{module} -->", f"<!-- end of {mark} -->"
-    before, _begin, rest = page.read_text().partition(begin)
-    _old, _end, after = rest.partition(end)
-    page.write_text(f"{before}{begin}\n\n" + "\n".join(lines) + f"\n\n{end}{after}")
-
-
 def in_season(options: argparse.Namespace) -> int:
     """Print what a season with each fraud raises; fail if one is not found, or the orderly one raises too much.
 
@@ -239,7 +230,7 @@ def main() -> int:
         lines, rows = power(runs, only_goals=options.short)
         failed = not all(each.reaches_goal for each in rows)
         if options.write:
-            write("power", lines)
+            write("power", lines, PAGE)
             CURVES.write_text(figure([(each.name, each.at_thousand) for each in rows]))
     if options.false or options.short:
         years = 20 if options.short else options.years
@@ -247,7 +238,7 @@ def main() -> int:
         print("\n".join(lines))
         failed = failed or expected > 1
         if options.write:
-            write("false questions", lines)
+            write("false questions", lines, PAGE)
     return int(failed)
 
 

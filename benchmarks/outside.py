@@ -18,7 +18,8 @@ import numpy as np
 from ville import BernoulliTest, BettingTest
 
 from benchmarks.alternatives import ALTERNATIVES, POCKETS
-from benchmarks.fraud import GIVEN_UP, delays, quantile, shown, write
+from benchmarks.fraud import GIVEN_UP, PAGE, delays, quantile, shown
+from benchmarks.pages import write
 
 ALPHA = 1 / 1_000
 
@@ -78,7 +79,7 @@ def main() -> None:
         lines.append("| " + " | ".join(entries) + " |")
     print("\n".join(lines))
     if options.write:
-        write("outside tests", lines, module="outside")
+        write("outside tests", lines, PAGE, "outside")
 
 
 if __name__ == "__main__":

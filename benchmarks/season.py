@@ -11,6 +11,7 @@ orderly one, and is read once. Honest counts err by ``COUNT_ERRORS``.
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -24,8 +25,9 @@ from typing import Any, NamedTuple, TypeAlias
 from msgspec.structs import replace
 
 from audit.reconciliation import slips
-from audit.simulation.frauds import FRAUDS, Fraud
+from audit.simulation.frauds import Fraud
 from audit.simulation.season import Played, Season
+from audit.simulation.surveillance import FRAUDS
 from settlement import State, decode
 from settlement.eprocess.channels import Fed, of_evening, of_session, of_variance
 from settlement.eprocess.ledger import Ledger, Question
@@ -33,7 +35,9 @@ from settlement.eprocess.observations import Observations, Recorder
 from settlement.eprocess.process import Process
 from settlement.persons.cash_desk import CashDesk
 from settlement.persons.day import Day
-from settlement.persons.findings import MoneyFinding, findings_of
+from settlement.persons.findings import findings_of
+from settlement.persons.holdings import Holdings
+from settlement.persons.money_finding import MoneyFinding
 from settlement.persons.session import PersonsProjection
 from settlement.persons.stream_money import StreamMoney
 
@@ -88,6 +92,7 @@ class Branch:
     ledger: Ledger
     raised: list[Raised] = field(default_factory=list)
     before: list[StreamMoney] = field(default_factory=list)
+    holdings: Holdings = field(default_factory=Holdings)
     used: dict[str, slips.EarlierUse] = field(default_factory=dict)
     reached: dict[str, slips.Reached] = field(default_factory=dict)
     diverged: set[str] = field(default_factory=set)
@@ -149,8 +154,9 @@ class Branch:
             gaming_day=season.day(night).isoformat(),
             currency="EUR",
         )
-        for finding in findings_of(day, identified=season.identified):
+        for finding in findings_of(day, identified=season.identified, holdings=self.holdings):
             self.raised.append(Raised(night, finding.rule, "", _about(finding), ""))
+        self.holdings.add(day)
 
     def _slips(self, night: int, money: Iterable[StreamMoney]) -> None:
         used = [slips.Use(each.stream, slip) for each in money for slip in each.slips]
@@ -184,7 +190,8 @@ Nights: TypeAlias = tuple[Branch, list[Branch]]
 
 
 def _about(finding: MoneyFinding) -> str:
-    persons = [finding.player or "", str(finding.facts.get("other_player", ""))]
+    several = finding.facts.get("players", ())
+    persons = [finding.player or "", str(finding.facts.get("other_player", "")), *(several if several else ())]
     return ", ".join(person for person in persons if person) or _table(finding.stream)
 
 
@@ -268,7 +275,7 @@ def _key(subject: Fed | Process) -> str:
 
 COLUMNS = (
     "fraud", "strength", "from night", "raised", "in night", "nights", "by", "names", "later as well",
-    "questions about others",
+    "persons named wrongly", "questions about others",
 )  # fmt: skip
 
 HEAD = f"| {' | '.join(COLUMNS)} |\n{'|---' * len(COLUMNS)}|"
@@ -279,7 +286,11 @@ def season_row(branch: Branch, orderly: Branch) -> str:
     fraud = branch.season.fraud
     naming = branch.naming()
     known = {(each.process, each.subject) for each in orderly.raised}
-    others = [each for each in branch.questions if (each.process, each.subject) not in known and each not in naming]
+    others = [
+        each
+        for each in branch.questions
+        if (each.process, each.subject) not in known and each not in naming and not _PERSON.match(each.subject)
+    ]
     entries = [fraud.name, f"{fraud.strength:,g}", str(fraud.begins + 1)]
     if naming:
         first = naming[0]
@@ -291,8 +302,29 @@ def season_row(branch: Branch, orderly: Branch) -> str:
         entries += [first.subject, ", ".join(f"{by} (night {night})" for by, night in later.items()) or "–"]
     else:
         entries += ["**nothing**", "–", "–", "–", "–", "–"]
+    entries.append(", ".join(f"{who} by `{by}` (night {night})" for who, by, night in wrongly(branch, orderly)) or "–")
     entries.append(", ".join(f"`{each.process}`: {each.subject} (night {each.night + 1})" for each in others) or "–")
     return "| " + " | ".join(entries) + " |"
+
+
+_PERSON = re.compile(r"(p[0-9]+|croupier-|stickman-|chef-|compteur-)")
+
+
+def wrongly(branch: Branch, orderly: Branch) -> list[tuple[str, str, int]]:
+    """Return who is named since the fraud began and has no part in it: each once, by what first, in which night.
+
+    A pair names both. What the orderly season raises about them is not the fraud's doing.
+    """
+    fraud = branch.season.fraud
+    known = {(each.rule, each.process, each.subject) for each in orderly.raised}
+    first: dict[str, tuple[str, int]] = {}
+    for each in branch.raised:
+        if each.night < fraud.begins or (each.rule, each.process, each.subject) in known:
+            continue
+        for who in each.subject.split(", "):
+            if _PERSON.match(who) and not fraud.is_named_by(who):
+                first.setdefault(who, (each.process or each.rule, each.night + 1))
+    return [(who, by, night) for who, (by, night) in first.items()]
 
 
 def _by(raised: Raised) -> str:
@@ -344,5 +376,11 @@ SHORT = (
     Short("laundering", 300_000, 1, 20),
     Short("false-fill", 200_000, 1, 35),
     Short("late-void", 0.9, 2, 50),
+    Short("runners", 0.8, 2, 50, seed=5),
+    Short("walking-chips", 600_000, 1, 10),
+    Short("structuring", 195_000, 1, 10),
 )
-"""One of each fraud."""
+"""One of each fraud that is found in a small season."""
+
+UNFOUND = ("dice-slider", "friendly-void", "closer")
+"""Frauds that nothing which there is today names in a small season."""

@@ -33,6 +33,7 @@ OF_GAMES = (
     "settlement/eprocess/",
     "audit/felt/geometry.py",
     "audit/simulation/frauds.py",
+    "audit/simulation/surveillance.py",
     "audit/simulation/irregularities.py",
 )
 """The modules of games, beside those that a game names: a file, or how its name begins."""

@@ -10,13 +10,14 @@ skim           banknotes go missing from a table's box before the count (minor u
 laundering     banknotes become chips, and hardly touched a cheque (minor units a visit)
 false-fill     the slip of a fill without its chips, every other one a slip of the week before (minor units)
 late-void      «Coup nul» when a seven has fallen (part of the sevens)
+
+``surveillance`` has those that only who watches would see, and all of them by name.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import ClassVar, TypeAlias
 
 from audit.simulation.plan import Guest, Plan
@@ -89,6 +90,10 @@ class Fraud:
         """Return the faces of a throw where fair dice give ``fair``."""
         return fair
 
+    def voids(self, session: PlayedTable, landed: str) -> bool:
+        """Whether the croupier calls a spin void that ``landed`` in a pocket."""
+        return False
+
     def counted(self, night: int, code: str, drop: int) -> int:
         """Return what is counted of the ``drop`` of a box."""
         return drop
@@ -101,7 +106,7 @@ class Fraud:
         return (night - self.begins) % 7 in VISITS
 
 
-def _seat(plan: Plan, *guests: Guest) -> None:
+def seat_last(plan: Plan, *guests: Guest) -> None:
     """Let ``guests`` have the last seats."""
     plan.guests[len(plan.guests) - len(guests) :] = guests
 
@@ -119,7 +124,7 @@ class PastPosting(Fraud):
         return super().touches(rota, night, code) and self._visits(night)
 
     def arrange(self, plan: Plan) -> None:
-        _seat(plan, Guest(self.player, 1, 100_000, plays=False))
+        seat_last(plan, Guest(self.player, 1, 100_000, plays=False))
 
     def before_the_call(self, session: PlayedTable, coming: str) -> None:
         knows = session.chance.random() < self.strength
@@ -140,7 +145,7 @@ class Collusion(Fraud):
         return super().touches(rota, night, code) and self._visits(night)
 
     def arrange(self, plan: Plan) -> None:
-        _seat(plan, *(Guest(player, 2, 200_000, plays=False) for player in self.players))
+        seat_last(plan, *(Guest(player, 2, 200_000, plays=False) for player in self.players))
 
     def before_the_call(self, session: PlayedTable, coming: str) -> None:
         stake = 2 * CHIP * session.chance.randint(1, 3)
@@ -152,7 +157,7 @@ class Collusion(Fraud):
             session.writer.place(bet, stake, player=player)
 
 
-class _Aimed(Fraud):
+class Aimed(Fraud):
     """A croupier of the first pit who does something with the ball."""
 
     def __init__(self, strength: float | None = None, *, begins: int = 7) -> None:
@@ -174,7 +179,7 @@ class _Aimed(Fraud):
         return session.writer.people["croupier-1"] == self.croupier
 
 
-class Signature(_Aimed):
+class Signature(Aimed):
     name = "signature"
     strength_by_default = 0.3
 
@@ -188,7 +193,7 @@ class Signature(_Aimed):
         return wheel[landed]
 
 
-class Section(_Aimed):
+class Section(Aimed):
     name = "section"
     strength_by_default = 0.2
     player = "p9004"
@@ -201,7 +206,7 @@ class Section(_Aimed):
         return super().touches(rota, night, code) and self._visits(night)
 
     def arrange(self, plan: Plan) -> None:
-        _seat(plan, Guest(self.player, 4, 800_000, plays=False))
+        seat_last(plan, Guest(self.player, 4, 800_000, plays=False))
 
     def _section(self, session: PlayedTable) -> list[str]:
         return session.wheel[4 : 4 + NEIGHBOURS]
@@ -277,7 +282,7 @@ class Laundering(Fraud):
         return super().touches(rota, night, code) and (night - self.begins) % 7 == 0
 
     def arrange(self, plan: Plan) -> None:
-        _seat(plan, Guest(self.player, 1, 10_000, plays=False))
+        seat_last(plan, Guest(self.player, 1, 10_000, plays=False))
 
     def between_coups(self, session: PlayedTable) -> None:
         if session.coup == 2:
@@ -335,23 +340,3 @@ class Several(Fraud):
 
     def cashes_by(self, player: str) -> str:
         return "cheque" if any(fraud.cashes_by(player) == "cheque" for fraud in self.frauds) else "cash"
-
-
-FRAUDS: Mapping[str, type[Fraud]] = MappingProxyType(
-    {
-        each.name: each
-        for each in (
-            PastPosting,
-            Collusion,
-            Signature,
-            LoadedDice,
-            TiltedWheel,
-            Section,
-            Skim,
-            Laundering,
-            FalseFill,
-            LateVoid,
-        )
-    }
-)
-"""By name."""

@@ -93,6 +93,9 @@ class _Roulette(Session):
 
     def land(self) -> str:
         """Write where the ball settles and return the pocket."""
+        while self.evening is not None and self.evening.fraud.voids(self, self.coming):
+            self.writer.write("spin.voided", actor="croupier-1", announced_by="croupier", reason="ball_left_wheel")
+            self.spin_again()
         pocket = self.coming or self.chance.choice(self.layout.wheel)
         wait_s = self.chance.uniform(4, 9)
         if self.human is None or not self._land_by_whim(self.human, pocket, wait_s):

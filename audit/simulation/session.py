@@ -151,11 +151,12 @@ class Session(PlayedTable):
         """Write the end of the session: everybody leaves, and the rack is counted."""
         for player in self.players:
             self.writer.write("player.left", player=player.name, seat=player.seat)
-        missing = 0
+        missing, closes = 0, None
         if self.evening is not None:
+            closes = "croupier-1"  # whoever is on duty
             missing = self.evening.fraud.missing_from_rack
             self._move_chips(self.opening_float - self._rack())
-        self.writer.write("session.closed", float=max(0, self._rack() - missing))
+        self.writer.write("session.closed", actor=closes, float=max(0, self._rack() - missing))
         if self.inject("late-event"):
             self.writer.write("staff.relieved", person="croupier-2", role="croupier")
 

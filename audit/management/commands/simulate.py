@@ -20,11 +20,12 @@ from rich.table import Table
 from audit.management.counted import counted
 from audit.models import Casino
 from audit.simulation import RULESET_NAMES, Night, night, tables_for
-from audit.simulation.frauds import FRAUDS, Fraud
+from audit.simulation.frauds import Fraud
 from audit.simulation.nights import every_irregularity
 from audit.simulation.people import fill_directory
 from audit.simulation.posting import Post, PostRejected, in_turn
 from audit.simulation.season import Season
+from audit.simulation.surveillance import FRAUDS
 from settlement.catalogue import RULES
 
 SEASON_NIGHTS = 90
