@@ -131,7 +131,7 @@ def _craps(chance: np.random.Generator, years: int) -> Iterator[tuple[str, Watch
         first, second = chance.integers(0, 6, (2, rows, THROWS))
         faces = _counts(first, 6), _counts(second, 6)
         watches["dice-supply"].feed({"face": faces[0] + faces[1]})
-        watches["dice-pair"].feed(_pair(first, second) | _sequences(first, second))
+        watches["dice-pair"].feed({"face": faces[0] + faces[1]} | _pair(first, second) | _sequences(first, second))
         wealth = dice.feed({"face": np.stack(faces, 1).reshape(-1, 6)}).reshape(years, 2 * TABLES)
         found[:, month] |= wealth >= by_die[:, month]
     watch.crossed = found.ravel()
@@ -141,8 +141,9 @@ def _craps(chance: np.random.Generator, years: int) -> Iterator[tuple[str, Watch
 def _people(chance: np.random.Generator, years: int) -> Iterator[tuple[str, Watch]]:
     shooters = Watch("shooter", years)
     for _turn in range(TURNS):
-        sevens = chance.binomial(TURN, 1 / 6, years * SHOOTERS)
-        shooters.feed({"seven": np.stack([sevens, TURN - sevens], 1)})
+        first, second = chance.integers(0, 6, (2, years * SHOOTERS, TURN))
+        faces = _counts(first, 6) + _counts(second, 6)
+        shooters.feed({"face": faces, "seven": _pair(first, second)["seven"]})
     yield "shooter", shooters
     players = Watch("player-luck", years)
     for _visit in range(VISITS):

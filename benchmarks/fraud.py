@@ -64,7 +64,7 @@ def threshold(kind: str) -> float:
 def delays(alternative: Alternative, strength: float, *, runs: int, step: int, seed: int = 1) -> Delays:
     """Simulate ``runs`` of the process under the alternative, looked at every ``step`` draws."""
     chance = np.random.default_rng([seed, round(strength * 1e6), step])
-    twin = Twin(KINDS[alternative.kind].mixture(37), runs, np.float32)
+    twin = Twin(KINDS[alternative.kind].mixture(0 if alternative.kind == "void-call" else 37), runs, np.float32)
     levels = np.array([WEALTH, threshold(alternative.kind)])
     reached = np.full((2, runs), GIVEN_UP)
     left = np.arange(runs)

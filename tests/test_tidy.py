@@ -24,6 +24,7 @@ CODE = [
 
 ALLOWED = {
     "__future__",
+    "bisect",
     "collections",
     "contextlib",  # a ruleset for a while: `registered`
     "dataclasses",

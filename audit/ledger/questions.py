@@ -19,14 +19,17 @@ from audit.transparency import kept_findings
 from audit.transparency.integrity_findings import integrity_finding
 from settlement.codec import decode_one_stored
 from settlement.eprocess.channels import is_seen
+from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.ledger import Question
 from settlement.eprocess.observations import Payout, decode
 
 NEAR = 200
 """Events before the close at one of which a question is put where another of its rule is at the close."""
 
-_PLAYERS = ("shooter", "player-luck", "pair-luck", "late-luck")
-_CROUPIERS = ("payout-lean", "payout-rate")
+_IN_MESSAGE = (
+    "shooter", "player-luck", "pair-luck", "late-luck", "croupier-luck", "concentration", "pair-concentration",
+)  # fmt: skip
+"""Kinds whose message names the persons; that of another has the subject."""
 
 _NAMED = {"shift-drift": "shift"}
 """By the kind of a process: the fact that holds its subject, where a message says what it is the name of."""
@@ -98,14 +101,30 @@ def _finding(stream: LoggedStream, seq: int, process: LedgerProcess, question: Q
         "evidence": whole_times(question.crossing.evidence),
         "alpha": question.crossing.alpha,
     }
-    first, _, second = process.subject.partition(", ")
-    if process.kind in _PLAYERS:
-        facts |= {"player": first} | ({"croupier": second} if second else {})
+    named = _named_in(process)
+    if process.kind in _IN_MESSAGE:
+        facts |= named
     finding = integrity_finding(stream, question.rule, seq, occurred_at=instants[seq].astimezone(UTC), facts=facts)
-    if process.kind in _PLAYERS:
-        finding.player = first
-    if process.kind in _CROUPIERS or process.kind == "croupier-displacement":
-        finding.croupier = first
-    elif process.kind == "pair-luck":
-        finding.croupier = second
+    finding.player, finding.croupier = named.get("player", ""), named.get("croupier", "")
     return finding
+
+
+def _named_in(process: LedgerProcess) -> dict[str, str]:
+    """Return the player, the croupier and the rule that a process is about, as facts."""
+    first, _, second = process.subject.partition(", ")
+    match KINDS[process.kind].subject:
+        case "player":
+            return {"player": process.subject}
+        case "croupier":
+            return {"croupier": process.subject}
+        case "player, croupier":
+            return {"player": first, "croupier": second}
+        case "croupier, wheel":
+            return {"croupier": first}
+        case "croupier, rule":
+            return {"croupier": first, "of_rule": second}
+        case "player, croupier, rule":
+            croupier, _, rule = second.rpartition(", ")
+            return {"player": first, "croupier": croupier, "of_rule": rule}
+        case _:
+            return {}

@@ -3,6 +3,7 @@
 "p9001"                   player-luck       a player
 "p9001, c-3"              pair-luck         a player and a croupier
 "c-3, W1"                 croupier-…        a croupier, at a wheel
+"c-3, goodwill-paid"      concentration     a croupier, and the rule of findings; "p9001, c-3, …" with a player
 "compteur-1 + compteur-2" team-drift        a count team
 """
 
@@ -28,8 +29,11 @@ def persons_in(kind: str, subject: str) -> Iterator[PersonId]:
             yield from staff([second])
         case "croupier":
             yield from staff([subject])
-        case "croupier, wheel":
+        case "croupier, wheel" | "croupier, rule":
             yield from staff([first])
+        case "player, croupier, rule":
+            yield from players([first])
+            yield from staff([second.rpartition(", ")[0]])
         case "count team":
             yield from staff(subject.split(TEAM))
 
@@ -44,8 +48,11 @@ def named_subject(kind: str, subject: str, directory: Directory) -> str:
             return f"{directory.player(first)}{comma}{directory.staff(second)}"
         case "croupier":
             return directory.staff(subject)
-        case "croupier, wheel":
+        case "croupier, wheel" | "croupier, rule":
             return f"{directory.staff(first)}{comma}{second}"
+        case "player, croupier, rule":
+            croupier, comma, rule = second.rpartition(", ")
+            return f"{directory.player(first)}, {directory.staff(croupier)}{comma}{rule}"
         case "count team":
             return TEAM.join(map(directory.staff, subject.split(TEAM)))
         case _:

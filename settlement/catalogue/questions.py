@@ -21,6 +21,7 @@ _FACTS: Mapping[str, Kind] = MappingProxyType(
     {
         "player": "text",
         "croupier": "text",
+        "of_rule": "text",
         "subject": "text",
         "shift": "text",
         "since": "day",
@@ -124,24 +125,26 @@ QUESTIONS = (
     ),
     _question(
         "void-call-bias",
-        Wording("Are throws called void for what they show?", "« Coup nul » est-il annoncé selon le résultat ?"),
-        Wording("[Table {subject}: ]throws called void differ from the others by their dice, or by what they would "
+        Wording("Are coups called void for what they show?", "« Coup nul » est-il annoncé selon le résultat ?"),
+        Wording("[Table {subject}: ]coups called void differ from the others by what they show, or by what they would "
                 "have paid.",
-                "[Table {subject} : ]les lancers déclarés nuls diffèrent des autres par leurs dés, ou par ce qu’ils "
+                "[Table {subject} : ]les coups déclarés nuls diffèrent des autres par leur résultat, ou par ce qu’ils "
                 "auraient payé."),
         Wording(
-            "“Coup nul” is called for how dice are thrown, not for what they show. View the footage of the void "
-            "throws and look at who called them.",
-            "« Coup nul » s’annonce pour la manière dont les dés sont lancés, non pour ce qu’ils montrent. Il convient "
-            "de visionner les lancers nuls et de regarder qui les a annoncés.",
+            "“Coup nul” is called for how dice or a ball are thrown, not for what they show. View the footage of the "
+            "void coups and look at who called them.",
+            "« Coup nul » s’annonce pour la manière dont les dés ou la bille sont lancés, non pour ce qu’ils montrent. "
+            "Il convient de visionner les coups nuls et de regarder qui les a annoncés.",
         ),
         equipment="dice",
     ),
     _question(
         "shooter-fairness",
         Wording("Does this shooter’s luck fit fair dice?", "Les lancers de ce tireur relèvent-ils du hasard ?"),
-        Wording("[Player {player}: ]among the throws of this shooter, sevens do not come as one in six.",
-                "[Joueur {player} : ]les 7 de ce tireur ne sortent pas une fois sur six."),
+        Wording("[Player {player}: ]among the throws of this shooter, sevens or faces do not come as those of fair "
+                "dice.",
+                "[Joueur {player} : ]les 7 ou les faces que ce tireur obtient ne sortent pas comme avec des dés "
+                "réguliers."),
         Wording(
             "Some shooters look like this by chance. View how the dice are thrown: whether they tumble, and reach the "
             "far wall.",
@@ -166,13 +169,44 @@ QUESTIONS = (
     _question(
         "player-luck",
         Wording("Unusual luck of a player", "Chance inhabituelle d’un joueur"),
-        Wording("[Player {player}: ]the stakes won or lost as chance seldom has it[, at the tables of {croupier}].",
-                "[Joueur {player} : ]les mises ont gagné ou perdu comme le hasard le veut rarement[, aux tables où "
-                "paie le croupier {croupier}]."),
+        Wording("[Player {player}: ]the stakes won or lost as chance seldom has it[, and otherwise with croupier "
+                "{croupier} than with the others of the table].",
+                "[Joueur {player} : ]les mises ont gagné ou perdu comme le hasard le veut rarement[, et autrement "
+                "avec le croupier {croupier} qu’avec les autres de la table]."),
         Wording(
             "Some players are lucky. View the footage of the largest wins: when was the stake placed, and by whom?",
             "Certains joueurs ont de la chance. Il convient de visionner les plus gros gains : quand la mise a-t-elle "
             "été posée, et par qui ?",
+        ),
+    ),
+    _question(
+        "croupier-luck",
+        Wording("Unusual luck of those who stake with a croupier",
+                "Chance inhabituelle de ceux qui misent avec un croupier"),
+        Wording("[Croupier {croupier}: ]whoever staked when this croupier dealt won more than chance has it, and more "
+                "than with the others of the table.",
+                "[Croupier {croupier} : ]quand ce croupier officie, les joueurs gagnent plus que le hasard ne le veut, "
+                "et plus qu’avec les autres de la table."),
+        Wording(
+            "Some evenings are lucky. View the footage of the largest wins: when was the stake placed, and was it "
+            "there before the call?",
+            "Certaines soirées sont heureuses. Il convient de visionner les plus gros gains : quand la mise a-t-elle "
+            "été posée, et l’était-elle avant l’annonce ?",
+        ),
+    ),
+    _question(
+        "concentration",
+        Wording("Findings that gather on one croupier", "Constats concentrés sur un croupier"),
+        Wording("[Croupier {croupier}: ]findings of one kind[ ({of_rule})] are about this croupier’s coups[ with "
+                "player {player}] more often than about those of the others at the same table and night.",
+                "[Croupier {croupier} : ]des constats d’une même sorte[ ({of_rule})] portent sur les coups de ce "
+                "croupier[ avec le joueur {player}] plus souvent que sur ceux des autres, à la même table et la même "
+                "nuit."),
+        Wording(
+            "A fault of the table system during one shift looks the same, and so does a bet that few croupiers are "
+            "asked to handle. Look at the findings one by one before anything is said.",
+            "Un défaut du système de table pendant un service présente le même aspect, comme une mise que peu de "
+            "croupiers ont à traiter. Il convient de regarder les constats un à un avant toute conclusion.",
         ),
     ),
     _question(

@@ -314,9 +314,9 @@ _RECORD: Mapping[str, Wording] = {
         "Faire visionner quelques coups[ ({subject})].",
     ),
     "void-call-bias": Wording(
-        "Establish from the footage how the throws called void at table {subject} fell, and by whom they were called.",
-        "Établir d’après les images comment sont tombés les lancers déclarés nuls à la table {subject}, et qui "
-        "les a annoncés.",
+        "Establish from the footage how the coups called void at table {subject} fell, and by whom they were called.",
+        "Établir d’après les images comment sont tombés les coups déclarés nuls à la table {subject}, et qui les a "
+        "annoncés.",
     ),
     "shooter-fairness": Wording(
         "View the footage of the throws of {subject}: whether the dice tumble and reach the far wall.",
@@ -329,6 +329,17 @@ _RECORD: Mapping[str, Wording] = {
     "player-luck": Wording(
         "View the footage of the largest wins of {subject}: when each stake was placed, and by whom.",
         "Visionner les plus gros gains du joueur {subject} : quand chaque mise a été posée, et par qui.",
+    ),
+    "croupier-luck": Wording(
+        "View the footage of the largest wins when {croupier} dealt: when each stake was placed, and by whom.",
+        "Visionner les plus gros gains pendant que le croupier {croupier} officiait : quand chaque mise a été posée, "
+        "et par qui.",
+    ),
+    "concentration": Wording(
+        "Go through these findings[ ({of_rule})] of croupier {croupier}[ with player {player}] one by one with the "
+        "chef de table.",
+        "Reprendre un à un, avec le chef de table, ces constats[ ({of_rule})] du croupier {croupier}[ avec le "
+        "joueur {player}].",
     ),
     "payout-error-rate": Wording(
         "Go through the payout errors of {subject} one by one with the chef de table.",

@@ -11,6 +11,7 @@ are rounded down so that no cell pays more than fairly, and wealth is rounded do
     ``LinearBets``     stakes a part of its wealth on the sign of a change whose mean is 0
     ``DriftBets``      the same for amounts without a known bound, cut off at one that the past sets
     ``OddsRatioBets``  of several groups one has more of the marked: Fisher's exact test as a bet
+    ``LesserBets``     gets the less of what two others get: nothing is gained where the null of either holds
 
 Odds are in 2⁻⁶⁴: what one unit staked becomes. A factor of many draws is a power, computed with 192 binary digits and
 rounded down, so a batch costs the same whatever its length. No gambler holds more than ``LARGEST``: what goes beyond is
@@ -53,12 +54,16 @@ class Change(NamedTuple):
 
 
 class Share(NamedTuple):
-    """Of ``everything``, ``marked`` were marked; of the ``own`` among them, ``own_marked``."""
+    """Of ``everything``, ``marked`` were marked; of the ``own`` among them, ``own_marked``.
+
+    It was looked at only because at least ``least`` of the own are marked.
+    """
 
     own_marked: int
     own: int
     marked: int
     everything: int
+    least: int = 0
 
 
 class Bets(Protocol):
@@ -368,7 +373,7 @@ class OddsRatioBets(NamedTuple):
     """Gamblers that the own group has more of the marked than its size would give it: ``ratios`` to one, by odds.
 
     Given how many are marked in all, the null makes those in the own group hypergeometric (Fisher); the alternative is
-    its noncentral form. So neither needs to know how often things are marked at all.
+    its noncentral form. So neither needs to know how often things are marked at all. Both are given ``least``.
     """
 
     ratios: tuple[tuple[int, int], ...]
@@ -384,7 +389,7 @@ class OddsRatioBets(NamedTuple):
     def settle(self, wealth: Sequence[int], _memory: list[int], seen: Sequence[Share]) -> list[int]:
         after = list(wealth)
         for share in seen:
-            low = max(0, share.own + share.marked - share.everything)
+            low = max(share.least, share.own + share.marked - share.everything)
             high = min(share.own, share.marked)
             ways = [
                 comb(share.marked, own) * comb(share.everything - share.marked, share.own - own)
@@ -396,3 +401,26 @@ class OddsRatioBets(NamedTuple):
                 mean = sum(way * each for way, each in zip(ways, powers, strict=True))
                 after[index] = min(LARGEST, after[index] * powers[share.own_marked - low] * whole // mean)
         return after
+
+
+class LesserBets(NamedTuple):
+    """Gamblers who get the less of what those of ``first`` and those of ``second`` would get of a batch.
+
+    Each of the two sees its part of a pair, and has no memory. E[min(f, g)] ≤ min(E[f], E[g]): so nothing is gained
+    where the null of ``first`` holds, and nothing where that of ``second`` does.
+    """
+
+    first: Bets
+    second: Bets
+
+    @property
+    def bettors(self) -> int:
+        return self.first.bettors
+
+    @property
+    def memory_cells(self) -> int:
+        return 0
+
+    def settle(self, wealth: Sequence[int], memory: list[int], seen: tuple[Any, Any]) -> list[int]:
+        both = self.first.settle(wealth, memory, seen[0]), self.second.settle(wealth, memory, seen[1])
+        return list(map(min, *both))

@@ -6,14 +6,15 @@ taken here, so that a process sees counts. A displacement needs two draws of one
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 from settlement.eprocess.bets import Change, Share
 from settlement.eprocess.mixtures import SEQUENCES
-from settlement.eprocess.observations import NEITHER, Observation, Observations, Payout
+from settlement.eprocess.observations import NEITHER, Mark, Observation, Observations, Payout
 
 LAGS = (1, 2, 3)
 FACES = 6
@@ -33,6 +34,9 @@ def of_session(session: Observations) -> Iterator[Fed]:
     """Yield what the draws of a finished session feed to wheels, dice and tables: what stays where it is."""
     if session.cells > 0:
         yield from of_spins(session.wheel, session.cells, [[each.result for each in session.drawn]])
+        voided = [each.luck for each in session.voided if each.luck is not None]
+        if voided:
+            yield Fed("void-call", session.table, session.cells, {"luck": voided}, len(voided))
     elif session.cells != NEITHER:
         yield from _of_throws(session)
     luck = [draw.luck for draw in session.drawn if draw.luck is not None]
@@ -51,6 +55,8 @@ def of_evening(sessions: Iterable[Observations]) -> Iterator[Fed]:
     yield from _of_spinners(in_order)
     yield from _of_shooters(in_order)
     yield from _of_players(in_order)
+    yield from _of_dealers(in_order)
+    yield from _of_marks(in_order)
 
 
 # Wheels
@@ -98,23 +104,21 @@ def _faces(throw: Observation) -> tuple[int, int]:
 
 
 def _of_throws(session: Observations) -> Iterator[Fed]:
-    pooled = [0] * FACES
     by_die: dict[str, list[int]] = {}
     by_set: dict[str, list[Observation]] = {}
     for throw in session.drawn:
         dice_set = throw.dice_set or session.table
-        for face in _faces(throw):
-            pooled[face] += 1
         # Dice without names are not told apart: their order may be that of the faces.
         for name, face in zip(throw.dice, _faces(throw), strict=False):
             by_die.setdefault(f"{dice_set}, {name}", [0] * FACES)[face] += 1
         by_set.setdefault(dice_set, []).append(throw)
     if session.drawn:
-        yield Fed("dice-supply", session.table, 0, {"face": pooled}, len(session.drawn))
+        yield Fed("dice-supply", session.table, 0, {"face": _pooled(session.drawn)}, len(session.drawn))
     for die, faces in by_die.items():
         yield Fed("die", die, 0, {"face": faces}, sum(faces))
     for dice_set, throws in by_set.items():
-        yield Fed("dice-pair", dice_set, 0, _of_pair(throws) | _sequences(throws), len(throws))
+        seen = {"face": _pooled(throws)} | _of_pair(throws) | _sequences(throws)
+        yield Fed("dice-pair", dice_set, 0, seen, len(throws))
     if session.voided:
         luck = [each.luck for each in session.voided if each.luck is not None]
         yield Fed("void-call", session.table, 0, _of_pair(session.voided) | {"luck": luck}, len(session.voided))
@@ -127,7 +131,13 @@ def _of_shooters(sessions: Iterable[Observations]) -> Iterator[Fed]:
             if throw.shooter:
                 by_shooter.setdefault(throw.shooter, []).append(throw)
     for shooter, throws in by_shooter.items():
-        yield Fed("shooter", shooter, 0, {"seven": _of_pair(throws)["seven"]}, len(throws))
+        yield Fed("shooter", shooter, 0, {"seven": _of_pair(throws)["seven"], "face": _pooled(throws)}, len(throws))
+
+
+def _pooled(throws: Iterable[Observation]) -> list[int]:
+    """Return how often each face came, whichever die showed it."""
+    came = Counter(chain.from_iterable(map(_faces, throws)))
+    return [came[face] for face in range(FACES)]
 
 
 def _of_pair(throws: Sequence[Observation]) -> dict[str, Any]:
@@ -159,15 +169,187 @@ def _sequences(throws: Sequence[Observation]) -> dict[str, list[int]]:
 
 def _of_players(sessions: Iterable[Observations]) -> Iterator[Fed]:
     by_subject: dict[tuple[str, str], list[Change]] = {}
-    for draw in chain.from_iterable(session.drawn for session in sessions):
-        for player, change in draw.players.items():
-            by_subject.setdefault(("player-luck", player), []).append(change)
-            if draw.croupier:
-                by_subject.setdefault(("pair-luck", f"{player}, {draw.croupier}"), []).append(change)
-        for player, change in draw.late.items():
-            by_subject.setdefault(("late-luck", player), []).append(change)
+    pairs: dict[str, Compared] = {}
+    for session in sessions:
+        dealt: dict[str, list[Dealt]] = {}
+        for draw in session.drawn:
+            for player, change in draw.players.items():
+                by_subject.setdefault(("player-luck", player), []).append(change)
+                if draw.croupier:
+                    dealt.setdefault(player, []).append((draw.croupier, change))
+            for player, change in draw.late.items():
+                by_subject.setdefault(("late-luck", player), []).append(change)
+        for player, draws in dealt.items():
+            for croupier in {croupier for croupier, _change in draws}:
+                pairs.setdefault(f"{player}, {croupier}", Compared([], [])).add(draws, croupier)
     for (kind, subject), changes in by_subject.items():
         yield Fed(kind, subject, 0, {"luck": changes}, len(changes))
+    for subject, luck in sorted(pairs.items()):
+        yield Fed("pair-luck", subject, 0, {"luck": luck}, len(luck.changes))
+
+
+Dealt: TypeAlias = tuple[str, Change | None]
+"""Who dealt a draw, and what it changed; None where nothing could change."""
+
+PARTS = 1 << 20
+"""Of the most that the house could win by a draw: what the changes of draws with other stakes are compared in."""
+
+
+class Compared(NamedTuple):
+    """What the draws of a croupier changed, and how far each is from the mean of those of which it could be any.
+
+    Under the null of the first, chance changes nothing on average. Under that of the second every order of the amounts
+    of a session is as likely, so those of one croupier are taken from all of them without replacement.
+    """
+
+    changes: list[Change]
+    from_mean: list[Change]
+
+    def add(self, draws: Sequence[Dealt], croupier: str) -> None:
+        """Add the draws of a session. Those of a croupier who dealt them all are not beside any."""
+        own = [(dealt_by == croupier, change) for dealt_by, change in draws]
+        self.changes.extend(change for is_own, change in own if is_own and change is not None)
+        if all(is_own for is_own, _change in own):
+            return
+        parts = [PARTS * change.amount // change.highest if change is not None else 0 for _is_own, change in own]
+        left, total = sorted(parts), sum(parts)
+        for (is_own, _change), part in zip(own, parts, strict=True):
+            if is_own:
+                of = len(left)
+                self.from_mean.append(Change(of * part - total, of * left[0] - total, of * left[-1] - total))
+                del left[bisect_left(left, part)]
+                total -= part
+
+
+def _of_dealers(sessions: Iterable[Observations]) -> Iterator[Fed]:
+    """Yield the luck of whoever staked when a croupier dealt: late stakes, and apart all stakes.
+
+    A session that one croupier dealt alone is left out: the rota says so, and no draw.
+    """
+    late: dict[str, Compared] = {}
+    everything: dict[str, Compared] = {}
+    draws: Counter[str] = Counter()
+    for session in sessions:
+        dealt = [draw for draw in session.drawn if draw.croupier]
+        own = Counter(draw.croupier for draw in dealt)
+        for croupier in own if len(own) > 1 else ():
+            draws[croupier] += own[croupier]
+            late.setdefault(croupier, Compared([], [])).add([(d.croupier, d.late_luck) for d in dealt], croupier)
+            everything.setdefault(croupier, Compared([], [])).add([(d.croupier, d.luck) for d in dealt], croupier)
+    for croupier, number in sorted(draws.items()):
+        yield Fed("croupier-luck", croupier, 0, {"late": late[croupier], "luck": everything[croupier]}, number)
+
+
+# Findings
+
+
+def _of_marks(sessions: Iterable[Observations]) -> Iterator[Fed]:
+    """Yield how the findings of each rule fall on the croupiers of a table and night, and on them with each player.
+
+    A coup is marked once, however many findings it has. Each session is a stratum. A croupier has the coups that he
+    dealt, a pair those of them while the player was there.
+    """
+    croupiers: dict[str, list[Share]] = {}
+    pairs: dict[str, tuple[list[Share], list[Share]]] = {}
+    own: Counter[str] = Counter()
+    for session in sessions:
+        coups: dict[Owners, list[int]] = {}
+        marks: dict[str, list[tuple[Owners, int]]] = {}
+        for player, drawn, own_marks in _while_there(session):
+            for draw in drawn:
+                if draw.croupier:
+                    coups.setdefault((draw.croupier, player), []).append(draw.seq)
+            for mark in own_marks:
+                marks.setdefault(mark.rule, []).append(((mark.croupier, player), mark.seq))
+        for rule in sorted(marks):
+            marked = _marked(coups, marks[rule])
+            for (croupier, _player), share in _by_croupier(coups, marked):
+                subject = f"{croupier}, {rule}"
+                croupiers.setdefault(subject, []).append(share)
+                own[subject] += share.own
+            for (croupier, player), of_player, of_croupier in _by_pair(coups, marked):
+                subject = f"{player}, {croupier}, {rule}"
+                for shares, share in zip(pairs.setdefault(subject, ([], [])), (of_player, of_croupier), strict=True):
+                    shares.append(share)
+                own[subject] += of_player.own
+    for subject, seen in sorted(croupiers.items()):
+        yield Fed("concentration", subject, 0, {"marks": seen}, own[subject])
+    for subject, both in sorted(pairs.items()):
+        yield Fed("pair-concentration", subject, 0, {"marks": both}, own[subject])
+
+
+Owners: TypeAlias = tuple[str, str]
+"""A croupier, and a player; "" for whoever staked."""
+
+
+def _while_there(session: Observations) -> Iterator[tuple[str, Sequence[Observation], Sequence[Mark]]]:
+    """Yield each player, with the draws and his findings from his first coup to his last; "" with all of them.
+
+    He is there when he stakes, and when a finding names him: a stake that is refused changes nothing. But a coup that
+    is his first or last by a finding alone is left out: it would be one of his only because it is marked.
+    """
+    drawn = session.drawn
+    if not drawn or not session.marks:
+        return
+    yield "", drawn, session.marks
+    seqs = [draw.seq for draw in drawn]
+    staked: dict[str, set[int]] = {}
+    for index, draw in enumerate(drawn):
+        for player in draw.players:
+            staked.setdefault(player, set()).add(index)
+    named: dict[str, dict[Mark, int]] = {}
+    for mark in session.marks:
+        if mark.player:
+            named.setdefault(mark.player, {})[mark] = min(bisect_left(seqs, mark.seq), len(seqs) - 1)
+    for player in sorted(staked.keys() | named.keys()):
+        by_stake, by_mark = staked.get(player, set()), named.get(player, {})
+        there = by_stake.union(by_mark.values())
+        first, last = min(there), max(there)
+        coups = range(first + (first not in by_stake), last + (last in by_stake))
+        own_marks = [mark for mark, index in by_mark.items() if index in coups]
+        yield player, drawn[coups.start : coups.stop], own_marks
+
+
+def _marked(coups: Mapping[Owners, Sequence[int]], marks: Iterable[tuple[Owners, int]]) -> Counter[Owners]:
+    """Return how many coups are marked: of those that are the croupier's and player's, the next one, or the last."""
+    marked = set()
+    for owners, seq in marks:
+        if owners in coups:
+            own = coups[owners]
+            marked.add((owners, own[min(bisect_left(own, seq), len(own) - 1)]))
+    return Counter(owners for owners, _seq in marked)
+
+
+def _by_croupier(coups: Mapping[Owners, Sequence[int]], marked: Counter[Owners]) -> Iterator[tuple[Owners, Share]]:
+    """Yield the share of each croupier in the marked coups; of a rule whose findings name others only, none."""
+    of_all = {owners: len(own) for owners, own in coups.items() if not owners[1]}
+    total, everything = sum(marked[owners] for owners in of_all), sum(of_all.values())
+    for owners, own in of_all.items() if total and len(of_all) > 1 else ():
+        yield owners, Share(marked[owners], own, total, everything)
+
+
+def _by_pair(coups: Mapping[Owners, Sequence[int]], marked: Counter[Owners]) -> Iterator[tuple[Owners, Share, Share]]:
+    """Yield the share of each pair in the marks of the player, and in those of the croupier with all players.
+
+    Only of players who have marks. Where these can be the pair's alone, at least one is: the second share is given
+    that. A pair in which one had nobody else is beside nobody.
+    """
+    played: Counter[Owners] = Counter()
+    marks: Counter[Owners] = Counter()
+    of_pairs = {owners: len(own) for owners, own in coups.items() if owners[1]}
+    for (croupier, player), own in of_pairs.items():
+        for owner in ((croupier, ""), ("", player)):
+            played[owner] += own
+            marks[owner] += marked[croupier, player]
+    for (croupier, player), own in of_pairs.items():
+        of_player, of_croupier = ("", player), (croupier, "")
+        if marks[of_player] and own < played[of_player] and own < played[of_croupier]:
+            both = marked[croupier, player]
+            yield (
+                (croupier, player),
+                Share(both, own, marks[of_player], played[of_player]),
+                Share(both, own, marks[of_croupier], played[of_croupier], least=int(marks[of_player] == both)),
+            )
 
 
 # Payouts and counts
@@ -229,5 +411,7 @@ def of_variance(table: str, team: str, shift: str, variance: int) -> Iterator[Fe
 
 
 def is_seen(session: Observations, person: str) -> bool:
-    """Return whether a player, shooter or croupier was seen in the draws of a session."""
-    return any(person in draw.players or person in (draw.croupier, draw.shooter) for draw in session.drawn)
+    """Return whether a player, shooter or croupier was seen in the draws of a session, or a finding names him."""
+    return any(person in draw.players or person in (draw.croupier, draw.shooter) for draw in session.drawn) or any(
+        person in (mark.croupier, mark.player) for mark in session.marks
+    )

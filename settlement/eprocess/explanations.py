@@ -22,7 +22,7 @@ from settlement.eprocess.process import UNIT, Family, Process
 OnCircle: TypeAlias = Literal["one", "sector", "wide", "wave", "any"]
 OfDice: TypeAlias = Literal["face", "double", "seven", "total", "after-double", "after-seven", "after-other"]
 OfMemory: TypeAlias = Literal["displacement-2", "displacement-3", "pair-1", "pair-2", "pair-3"]
-OfMoney: TypeAlias = Literal["luck", "errors", "money", "payouts", "variance"]
+OfMoney: TypeAlias = Literal["luck", "late", "marks", "errors", "money", "payouts", "variance"]
 Name: TypeAlias = OnCircle | OfDice | OfMemory | OfMoney
 """What gamblers bet on: on a circle by how much of it, elsewhere by the channel that they see."""
 

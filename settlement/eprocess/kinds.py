@@ -40,6 +40,10 @@ def _plain(mixture: Callable[[], Mixture]) -> Callable[[int], Mixture]:
 EVEN = "pockets are even and independent of those before"
 FAIR_DICE = "faces are even and independent"
 LUCK = "given the stakes that stand, a draw changes the expectation of nobody"
+PAIR = "his draws of a session change nothing on average, or as much with this croupier as with the others"
+DEALER = "the draws of a session change nothing on average, or as much with this croupier as with the others"
+ALIKE = "which croupier of a session dealt a coup has nothing to do with the findings about it"
+PAIR_ALIKE = "who dealt has nothing to do with the findings about a player, or who staked with those about a croupier"
 PEERS = "which croupier of a session made a payout has nothing to do with its error"
 BALANCED = "an accounting variance, cut off at twice the mean size of those before, is 0 on average"
 
@@ -52,16 +56,23 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "dice-supply": Kind("table", FAIR_DICE, "dice-fairness", "equipment", 2, _plain(mixtures.die)),
         "dice-pair": Kind("dice set", FAIR_DICE, "dice-fairness", "equipment", 1, _plain(mixtures.dice_pair)),
         "void-call": Kind(
-            "table", "a throw is called void whatever its faces", "void-call-bias", "equipment", 1,
-            _plain(mixtures.void_call),
+            "table", "a coup is called void whatever it shows", "void-call-bias", "equipment", 1,
+            mixtures.void_call,
         ),
         "table-luck": Kind("table", LUCK, "table-luck", "equipment", 2, _plain(mixtures.table_luck)),
         "table-drift": Kind("table", BALANCED, "accounting-drift", "equipment", 1, _plain(mixtures.drift)),
-        "croupier-displacement": Kind("croupier, wheel", EVEN, "wheel-signature", "persons", 3, mixtures.displacement),
+        "croupier-displacement": Kind("croupier, wheel", EVEN, "wheel-signature", "persons", 2, mixtures.displacement),
         "shooter": Kind("player", FAIR_DICE, "shooter-fairness", "persons", 1, _plain(mixtures.shooter)),
         "player-luck": Kind("player", LUCK, "player-luck", "persons", 4, _plain(mixtures.player_luck)),
-        "pair-luck": Kind("player, croupier", LUCK, "player-luck", "persons", 2, _plain(mixtures.player_luck)),
-        "late-luck": Kind("player", LUCK, "player-luck", "persons", 2, _plain(mixtures.player_luck)),
+        "pair-luck": Kind("player, croupier", PAIR, "player-luck", "persons", 1, _plain(mixtures.pair_luck)),
+        "late-luck": Kind("player", LUCK, "player-luck", "persons", 1, _plain(mixtures.player_luck)),
+        "croupier-luck": Kind("croupier", DEALER, "croupier-luck", "persons", 1, _plain(mixtures.croupier_luck)),
+        "concentration": Kind(
+            "croupier, rule", ALIKE, "concentration", "persons", 1, _plain(mixtures.concentration)
+        ),
+        "pair-concentration": Kind(
+            "player, croupier, rule", PAIR_ALIKE, "concentration", "persons", 1, _plain(mixtures.pair_concentration)
+        ),
         "payout-lean": Kind("croupier", PEERS, "payout-errors-one-sided", "persons", 1, _plain(mixtures.payout_lean)),
         "payout-rate": Kind("croupier", PEERS, "payout-error-rate", "persons", 1, _plain(mixtures.payout_rate)),
         "team-drift": Kind("count team", BALANCED, "accounting-drift", "persons", 1, _plain(mixtures.drift)),

@@ -15,6 +15,7 @@ from settlement.eprocess.bets import (
     CellBets,
     DriftBets,
     Learner,
+    LesserBets,
     LinearBets,
     OddsRatioBets,
     PairLearner,
@@ -162,15 +163,19 @@ After a seven the opposite faces are the same.
 
 @cache
 def dice_pair() -> Mixture:
-    """Return the mixture against the pair: doubles, seven or not, the total, and what follows the last throw."""
+    """Return the mixture against the dice of a set: faces, doubles, seven or not, totals, and what follows a throw.
+
+    The faces have a third of it. Of one die by name they are in ``die``; here they stay with a set that moves.
+    """
     return Mixture(
-        Family("double", 2, _on(DOUBLE, 0)),
-        Family("double", 1, _on(DOUBLE, 1)),
-        Family("seven", 2, _on(SEVEN, 0)),
-        Family("seven", 2, CellBets(SEVEN, (*_on(SEVEN, 1).odds, staked_cells(SEVEN, (1,), 100)))),
-        *(Family("total", 1, Learner(tuple(range(11)), TOTALS, prior)) for prior in (1, 5)),
+        *die().families,
+        Family("double", 8, _on(DOUBLE, 0)),
+        Family("double", 4, _on(DOUBLE, 1)),
+        Family("seven", 8, _on(SEVEN, 0)),
+        Family("seven", 8, CellBets(SEVEN, (*_on(SEVEN, 1).odds, staked_cells(SEVEN, (1,), 100)))),
+        *(Family("total", 4, Learner(tuple(range(11)), TOTALS, prior)) for prior in (1, 5)),
         *(
-            Family(channel, 1, _on(sizes, cell))
+            Family(channel, 4, _on(sizes, cell))
             for channel, sizes in SEQUENCES.items()
             for cell in range(len(sizes) - 1)
         ),
@@ -179,19 +184,32 @@ def dice_pair() -> Mixture:
 
 @cache
 def shooter() -> Mixture:
-    """Return the mixture against a shooter's sevens: too few, or too many."""
-    return Mixture(Family("seven", 2, _on(SEVEN, 1)), Family("seven", 1, _on(SEVEN, 0)))
+    """Return the mixture against a shooter: too few sevens or too many, and, with half of it, the faces he throws.
+
+    A die that is slid keeps its face, and leaves sevens at one in six.
+    """
+    return Mixture(
+        Family("seven", 56, _on(SEVEN, 1)),
+        Family("seven", 28, _on(SEVEN, 0)),
+        *(Family(family.channel, 3 * family.weight, family.bets) for family in die().families),
+    )
 
 
 @cache
-def void_call() -> Mixture:
-    """Return the mixture against void throws that fall like any other, and would have paid like any other."""
+def void_call(cells: int) -> Mixture:
+    """Return the mixture against void throws that fall like any other, and would have paid like any other.
+
+    Void spins, of a wheel of ``cells`` pockets, are looked at for what they would have paid alone.
+    """
+    luck = [Family("luck", 3, LinearBets(sign, (1, 2, 3, 4))) for sign in (1, -1)]
+    if cells:
+        return Mixture(*luck)
     return Mixture(
         Family("double", 1, _on(DOUBLE, 0)),
         Family("seven", 2, _on(SEVEN, 0)),
         Family("seven", 1, _on(SEVEN, 1)),
         Family("total", 1, Learner(tuple(range(11)), TOTALS, 1)),
-        *(Family("luck", 3, LinearBets(sign, (1, 2, 3, 4))) for sign in (1, -1)),
+        *luck,
     )
 
 
@@ -205,6 +223,29 @@ def table_luck() -> Mixture:
 def player_luck() -> Mixture:
     """Return the mixture against the luck of a player; a player who is too lucky has three quarters of it."""
     return Mixture(Family("luck", 3, LinearBets(-1, HALVINGS)), Family("luck", 1, LinearBets(1, HALVINGS)))
+
+
+TOO_LUCKY = LesserBets(LinearBets(-1, HALVINGS), LinearBets(-1, HALVINGS))
+"""Bets that the house loses more than chance has it, and more than with the others who dealt."""
+
+
+@cache
+def pair_luck() -> Mixture:
+    """Return the mixture against a player who wins no more with a croupier than with the others, or than by chance."""
+    return Mixture(Family("luck", 1, TOO_LUCKY))
+
+
+@cache
+def croupier_luck() -> Mixture:
+    """Return the mixture against a croupier at whose spins no more is won than at those of the others, or by chance.
+
+    Late stakes have half of it, all stakes the other.
+    """
+    return Mixture(Family("late", 1, TOO_LUCKY), Family("luck", 1, TOO_LUCKY))
+
+
+MORE_OFTEN = OddsRatioBets(((3, 2), (2, 1), (3, 1), (4, 1), (8, 1)))
+"""Bets that a croupier has more of the marked coups than his part of all."""
 
 
 @cache
@@ -222,7 +263,22 @@ def payout_lean() -> Mixture:
 @cache
 def payout_rate() -> Mixture:
     """Return the mixture against a croupier who errs as often as the others; only for more."""
-    return Mixture(Family("payouts", 1, OddsRatioBets(((3, 2), (2, 1), (3, 1), (4, 1), (8, 1)))))
+    return Mixture(Family("payouts", 1, MORE_OFTEN))
+
+
+@cache
+def concentration() -> Mixture:
+    """Return the mixture against findings of a rule that a croupier has no more often than the others."""
+    return Mixture(Family("marks", 1, MORE_OFTEN))
+
+
+@cache
+def pair_concentration() -> Mixture:
+    """Return the mixture against findings that a player has no more often with a croupier than with the others.
+
+    Or that the croupier has no more often with the player than with the others: either is enough for an orderly pair.
+    """
+    return Mixture(Family("marks", 1, LesserBets(MORE_OFTEN, MORE_OFTEN)))
 
 
 USUAL_VARIANCE = 5_000

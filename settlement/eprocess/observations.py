@@ -48,7 +48,8 @@ class Observation(Struct, frozen=True, array_like=True):
     """One draw. ``result`` is the index of the pocket on the wheel, or of the throw: 6 × (first − 1) + second − 1.
 
     ``luck`` is the house's; ``players`` and ``late`` have that of the house against each player, with all his wagers
-    and with the late ones. None or left out where nothing could change. ``dice`` names each die, or is empty.
+    and with the late ones; ``late_luck`` that against all late wagers, whoever laid them. None or left out where
+    nothing could change. ``dice`` names each die, or is empty.
     """
 
     seq: int
@@ -60,6 +61,16 @@ class Observation(Struct, frozen=True, array_like=True):
     dice: tuple[str, ...] = ()
     players: dict[str, Change] = {}
     late: dict[str, Change] = {}
+    late_luck: Change | None = None
+
+
+class Mark(Struct, frozen=True, array_like=True, order=True):
+    """A finding that names a croupier: its event, its rule, the croupier, and the player concerned ("" if nobody)."""
+
+    seq: int
+    rule: str
+    croupier: str
+    player: str = ""
 
 
 class Payout(Struct, frozen=True, array_like=True, order=True):
@@ -78,8 +89,9 @@ class Observations(Struct):
 
     ``cells`` is ``NEITHER`` where neither a ball nor dice draw: ``result`` is then the index of an outcome.
 
-    ``voided`` are the throws called void whose faces are known: ``luck`` is what they would have changed. ``payouts``
-    feed the processes of the croupiers, with those of the whole night.
+    ``voided`` are the throws and spins called void whose result is known: ``luck`` is what they would have changed.
+    ``payouts`` feed the processes of the croupiers, with those of the whole night. ``marks`` are the findings of the
+    session that name a croupier.
     """
 
     session: str = ""
@@ -89,6 +101,7 @@ class Observations(Struct):
     drawn: list[Observation] = []
     voided: list[Observation] = []
     payouts: list[Payout] = []
+    marks: list[Mark] = []
 
 
 def encode(observations: Observations) -> bytes:
@@ -162,8 +175,11 @@ class Recorder:
             return None
         voider = state.corrections.removed_by(event)
         if voider:
-            if state.corrections.voids(voider) and isinstance(event, DiceThrown) and table.session.game == "craps":
-                self._note_void(table, event.seq, event.data.faces)
+            if state.corrections.voids(voider):
+                if isinstance(event, DiceThrown) and table.session.game == "craps":
+                    self._note_void(table, event.seq, event.data.faces)
+                else:
+                    self._note_void_spin(table, event)
             state.feed(event)
             return None
         before = self._look(table)
@@ -187,7 +203,7 @@ class Recorder:
             if changes is not None:
                 player = wager.player or ""
                 by_player.setdefault(player, []).append(changes)
-                if player and self._is_late(table, wager):
+                if self._is_late(table, wager):
                     late.setdefault(player, []).append(changes)
 
         def outlook(changes: Changes) -> Outlook:
@@ -196,11 +212,15 @@ class Recorder:
         sums = {player: added(each, len(ways)) for player, each in by_player.items()}
         everything = outlook(added(sums.values(), len(ways)))
         sums.pop("", None)
+        late_sums = {player: added(each, len(ways)) for player, each in late.items()}
+        all_late = outlook(added(late_sums.values(), len(ways))) if late else None
+        late_sums.pop("", None)
         dice = table.dice
         return Look(
             everything,
             {player: outlook(changes) for player, changes in sums.items()},
-            {player: outlook(added(each, len(ways))) for player, each in late.items()},
+            {player: outlook(changes) for player, changes in late_sums.items()},
+            all_late,
             table.on_duty or "",
             dice.player or dice.shooter or "",
         )
@@ -239,6 +259,7 @@ class Recorder:
                 dice if len(set(dice)) == 2 else (),
                 _changes(look.players, index),
                 _changes(look.late, index),
+                _change(look.all_late, index) if look.all_late is not None else None,
             )
         )
         draw = Draw(event.seq, Fraction(look.table.changes[index], look.table.scale), look.table.variance)
@@ -262,6 +283,14 @@ class Recorder:
             index = THROW_INDEX[f"{result // 6 + 1}-{result % 6 + 1}"]
             self.observations.voided.append(Observation(seq, result, _change(outlook(table), index)))
 
+    def _note_void_spin(self, table: Table, event: Event) -> None:
+        layout = RULESETS[table.open_session().ruleset].layout
+        pocket = str(getattr(event.data, event.shows or "", ""))
+        if layout is not None and pocket in layout.wheel:
+            self.observations.cells = len(layout.wheel)
+            index = layout.wheel.index(pocket)
+            self.observations.voided.append(Observation(event.seq, index, _change(outlook(table), index)))
+
     def note_opener(self, event: SessionOpened) -> None:
         data = event.data
         self.observations.session = event.stream
@@ -277,11 +306,12 @@ class Recorder:
 
 
 class Look(Struct, frozen=True):
-    """The next draw in advance: of the table, of each player, of his late wagers; and who is there."""
+    """The next draw in advance: of the table, of each player, of his late wagers, of all such; and who is there."""
 
     table: Outlook
     players: dict[str, Outlook]
     late: dict[str, Outlook]
+    all_late: Outlook | None
     croupier: str
     shooter: str
 

@@ -38,7 +38,7 @@ from settlement.events import (
     TipGiven,
 )
 from settlement.families import observed
-from settlement.finding import Finding
+from settlement.finding import Finding, FindingRef
 from settlement.night.bridge import Bank, Bridge, WagerLine, concession_line, wager_line
 from settlement.night.chances import chances_of
 from settlement.night.duty import Duty, DutyClock, PaidBy
@@ -195,7 +195,7 @@ class SessionProjection:
         self._process = Recorder()
         self._duty = DutyClock()
         self._retired: dict[str, bytes] = {}
-        self._findings: list[Finding] = []
+        self._findings: dict[FindingRef, Finding] = {}  # each as it was given last
         self.wins: list[tuple[int, int]] = []  # as ``figures`` has listed them last: ``recorded_win`` of each
         self._payer: dict[str, tuple[str, int]] = {}  # of each wager, the last, and the event
         self._payers: dict[str, set[str]] = {}  # of a wager that several paid
@@ -237,6 +237,7 @@ class SessionProjection:
         for wager_id in state.unheld(page) & self._retired.keys():
             state.recall(load_wagers(self._retired[wager_id]))
         state.feed_all(page, self.interceptors)
+        self._note_findings()
         state.forget_findings()
         for wager in state.retire():
             self._retired[wager.id] = save_wagers([wager])
@@ -244,6 +245,10 @@ class SessionProjection:
     def hold(self) -> None:
         """Hold what the state has now, of a stream that its owner has folded whole."""
         self._finished = dict(self.state.table.wagers)
+        self._note_findings()
+
+    def _note_findings(self) -> None:
+        self._findings |= {finding.ref: finding for finding in self.state.new_findings}
 
     def lines(self) -> Iterator[tuple[WagerLine, Wager | None]]:
         """Yield the bridge of each wager, in order of placement; then other money that the house gave, with None.

@@ -13,8 +13,9 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from settlement.catalogue import RULES
 from settlement.corrections import Change
-from settlement.eprocess.observations import Observations, Payout
+from settlement.eprocess.observations import Mark, Observations, Payout
 from settlement.events import (
     BuyInRecorded,
     DisputeOpened,
@@ -27,6 +28,7 @@ from settlement.events import (
     WagerPlaced,
 )
 from settlement.families import observed
+from settlement.finding import Finding
 from settlement.night.bridge import WagerLine
 from settlement.night.figures import SessionProjection
 from settlement.persons.exchanges import NOBODY, Exchange, of_buy_in, of_cash_stake
@@ -104,7 +106,8 @@ class PersonsProjection(SessionProjection):
         tally = self._tallied()
         stream = self.state.table.stream
         payouts = [Payout(f"{stream}#{coup}", croupier, error) for (coup, croupier), error in tally.paid.items()]
-        return replace(self._process.observations, payouts=sorted(payouts))
+        marks = [mark for finding in self._findings.values() if (mark := _mark_of(finding)) is not None]
+        return replace(self._process.observations, payouts=sorted(payouts), marks=sorted(marks))
 
     def _tallied(self) -> Tally:
         if self._tally is None:
@@ -203,6 +206,16 @@ class PersonsProjection(SessionProjection):
 
     def _settle(self, event: DisputeSettled) -> None:
         self._given_to[f"#{event.seq}"] = self._disputed_by.get(event.data.opened, NOBODY)
+
+
+def _mark_of(finding: Finding) -> Mark | None:
+    """Return what the ledger is fed of a finding; None if it names no croupier, or says nothing of its own.
+
+    That is a consequence of another, one of a state that a loss of events may have made wrong, and one of the record.
+    """
+    if not finding.croupier or finding.causes or finding.after_loss or RULES[finding.rule].raised_by != "engine":
+        return None
+    return Mark(finding.seq, finding.rule, finding.croupier, finding.player or "")
 
 
 class Sums:

@@ -183,6 +183,8 @@ RAISED_BY_THE_RECORD = """
     shooter-fairness                               i  -
     table-luck                                     i  -
     player-luck                                    i  -
+    croupier-luck                                  i  -
+    concentration                                  i  -
     payout-error-rate                              i  -
     accounting-drift                               i  -
     hold-outside-interval                          i  -

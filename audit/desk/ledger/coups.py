@@ -89,7 +89,7 @@ def _clearest(
         case "void-call":
             ordered = sorted(session.voided, key=lambda each: (-_size(each.luck), each.seq))
             return [(None, each) for each in ordered]
-        case "table-luck" | "player-luck" | "late-luck" | "pair-luck":
+        case "table-luck" | "player-luck" | "late-luck" | "pair-luck" | "croupier-luck":
             moved = [each for each in session.drawn if _luck(process, each)]
             return [(None, each) for each in sorted(moved, key=lambda each: (-_luck(process, each), each.seq))]
         case _:
@@ -121,6 +121,8 @@ def _luck(process: LedgerProcess, draw: Observation) -> int:
     match process.kind:
         case "table-luck":
             return _size(draw.luck)
+        case "croupier-luck":
+            return _size(draw.luck) if draw.croupier == process.subject else 0
         case "late-luck":
             return _size(draw.late.get(player))
         case "pair-luck" if draw.croupier != croupier:

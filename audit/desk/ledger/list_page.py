@@ -44,7 +44,9 @@ GROUPS: Sequence[tuple[str | Promise, tuple[str, ...]]] = (
     (gettext_lazy("Shooters"), ("shooter",)),
     (gettext_lazy("Counts by team and shift"), ("team-drift", "shift-drift")),
     (gettext_lazy("Croupiers’ errors"), ("payout-lean", "payout-rate")),
-    (gettext_lazy("Players’ luck"), ("player-luck", "pair-luck", "late-luck")),
+    (gettext_lazy("Croupiers’ findings"), ("concentration", "pair-concentration")),
+    (gettext_lazy("Luck with a croupier"), ("croupier-luck", "pair-luck")),
+    (gettext_lazy("Players’ luck"), ("player-luck", "late-luck")),
 )  # fmt: skip
 """The kinds of processes, as the page adds up their levels; each group is of one half, those of things first."""
 

@@ -29,7 +29,13 @@ NULLS = {
     "dice-supply": _("the faces are equally likely and independent"),
     "dice-pair": _("the faces are equally likely and independent"),
     "shooter": _("the faces are equally likely and independent"),
-    "void-call": _("throws called void fall like any other, and would have paid like any other"),
+    "void-call": _("coups called void show what any other shows, and would have paid like any other"),
+    "pair-luck": _("a draw changes nobody’s expectation, or changes it alike whoever of a table and night deals"),
+    "croupier-luck": _("a draw changes nobody’s expectation, or changes it alike whoever of a table and night deals"),
+    "concentration": _("at one table and night, a finding about a coup does not depend on which croupier dealt it"),
+    "pair-concentration": _(
+        "the findings about a player do not depend on who deals, or those about a croupier not on who stakes"
+    ),
     "payout-lean": _("at one table and night, the error in a payout does not depend on which croupier made it"),
     "payout-rate": _("at one table and night, the error in a payout does not depend on which croupier made it"),
 }
@@ -51,11 +57,8 @@ def title_of(process: LedgerProcess) -> Any:
 
 def null_of(process: LedgerProcess) -> Any:
     """Return what is true of an orderly subject, in the active language."""
-    if process.kind.endswith("luck"):
-        return LUCK
-    if process.kind.endswith("drift"):
-        return BALANCED
-    return NULLS.get(process.kind, NULLS["wheel"])
+    usual = LUCK if process.kind.endswith("luck") else BALANCED if process.kind.endswith("drift") else NULLS["wheel"]
+    return NULLS.get(process.kind, usual)
 
 
 def rows_of(

@@ -61,6 +61,7 @@ OTHERS: Mapping[str, Promise] = MappingProxyType(
         "pair-2": gettext_lazy("The pocket before it decides"),
         "pair-3": gettext_lazy("The third-last pocket decides"),
         "luck": gettext_lazy("What it would have changed in money"),
+        "late": gettext_lazy("What late wagers won or lost"),
         "errors": gettext_lazy("More errors one way"),
         "money": gettext_lazy("More money one way"),
     }

@@ -60,6 +60,11 @@ def links_of(process: LedgerProcess, table_id: int | None = None, directory: Dir
             return [croupier(subject)]
         case "croupier, wheel":
             return [croupier(first), Link(equipment_id(second), _processes(second))]
+        case "croupier, rule":
+            return [croupier(first), Link(second, _findings(q=second))]
+        case "player, croupier, rule":
+            dealer, _, rule = second.rpartition(", ")
+            return [player(first), croupier(dealer), Link(rule, _findings(q=rule))]
         case "table":
             return [Link(subject, _findings(q=subject) if table_id is None else _findings(table=str(table_id)))]
         case "wheel" | "dice set":

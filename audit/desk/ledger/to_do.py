@@ -80,6 +80,14 @@ _HEARING = Todo(
     gettext_lazy("Hear %(who)s"),
     gettext_lazy("Show the errors: a rule half known is more often the cause than bad faith."),
 )
+_FINDINGS = Todo(
+    gettext_lazy("Look at these findings one by one"),
+    gettext_lazy("Whether one player, one bet or one hour has them all, or a fault of the table system."),
+)
+_HEARING_OF_FINDINGS = Todo(
+    gettext_lazy("Hear the croupier"),
+    gettext_lazy("Show the findings: a rule half known is more often the cause than bad faith."),
+)
 
 STEPS: Mapping[str, Sequence[Todo]] = MappingProxyType(
     {
@@ -105,7 +113,7 @@ STEPS: Mapping[str, Sequence[Todo]] = MappingProxyType(
         ),
         "void-call": (
             Todo(
-                gettext_lazy("Watch the throws that were called void"),
+                gettext_lazy("Watch the coups that were called void"),
                 gettext_lazy("Whether each had a reason that the rules allow, and who called it."),
             ),
             _DICE,
@@ -133,6 +141,18 @@ STEPS: Mapping[str, Sequence[Todo]] = MappingProxyType(
                 gettext_lazy("An ordinary rota. If the luck persists, it is not the two of them."),
             ),
         ),
+        "croupier-luck": (
+            Todo(
+                gettext_lazy("Check on video when the wagers that won with %(who)s were placed"),
+                gettext_lazy("Above all those shortly before or after the call."),
+            ),
+            Todo(
+                gettext_lazy("Let %(who)s deal at another table for two nights"),
+                gettext_lazy("An ordinary rota. What goes with the croupier is not the table."),
+            ),
+        ),
+        "concentration": (_FINDINGS, _HEARING_OF_FINDINGS),
+        "pair-concentration": (_FINDINGS, _HEARING_OF_FINDINGS),
         "payout-lean": (_ERRORS, _HEARING),
         "payout-rate": (_ERRORS, _HEARING),
     }
@@ -166,7 +186,8 @@ def steps_of(
         if not is_watched or not process.is_going_on or KINDS[process.kind].half != "equipment":
             return []
         return [_step(process, STEPS[process.kind][0], words, subject, order, may_take_apart=may_take_apart)]
-    steps = [_step(process, each, words, subject, order, may_take_apart=may_take_apart) for each in STEPS[process.kind]]
+    todos = [each for each in STEPS[process.kind] if each is not _DICE or not process.variant]  # a wheel has no dice
+    steps = [_step(process, each, words, subject, order, may_take_apart=may_take_apart) for each in todos]
     steps.insert(1, _coups(process.casino, coups, ask) if coups else _sessions(moved))
     steps.append(_answer(finding, may_answer=may_answer))
     first = next((each for each in steps if not each.is_done), None)

@@ -138,9 +138,10 @@ def _pattern(request: HttpRequest, found: Concerning) -> dict[str, Any]:
 
 def _about(code: str) -> Q:
     """Return the condition on processes of the ledger that they are about a croupier."""
-    alone = Q(kind__in=("payout-lean", "payout-rate"), subject=code)
+    alone = Q(kind__in=("payout-lean", "payout-rate", "croupier-luck"), subject=code)
     with_player = Q(kind="pair-luck", subject__endswith=f", {code}")
-    return alone | with_player | Q(kind="croupier-displacement", subject__startswith=f"{code}, ")
+    with_player |= Q(kind="pair-concentration", subject__contains=f", {code}, ")
+    return alone | with_player | Q(kind__in=("croupier-displacement", "concentration"), subject__startswith=f"{code}, ")
 
 
 def _nights_of(casino: Casino, first: date) -> dict[str, dict[date, dict[str, _Worked]]]:

@@ -65,7 +65,7 @@ def player_context(request: HttpRequest, casino: Casino, code: str, first: date)
     directory = directory_for(request, casino.pk, players([code]))
     sees_money = sees_names(request, casino.pk)
     about = Q(kind__in=("player-luck", "late-luck", "shooter"), subject=code)
-    about |= Q(kind="pair-luck", subject__startswith=f"{code}, ")
+    about |= Q(kind__in=("pair-luck", "pair-concentration"), subject__startswith=f"{code}, ")
     context = {
         "found": found,
         "name": directory.player(code),

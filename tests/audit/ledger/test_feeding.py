@@ -478,6 +478,55 @@ def test_a_wheel_stuck_on_one_pocket_is_a_question_once_a_year(casino: Casino) -
     assert len(set(about_wheels.values_list("case", flat=True))) == 2
 
 
+def staked_late(casino: Casino) -> Events:
+    """Return a session of two croupiers, 30 coups each; one player stakes late at each coup of the first."""
+    events = spun(casino, ())
+    [opened, closed] = [(each["type"], each["data"]) for each in events]
+    opened[1].update(observes=["results", "wagers", "calls", "staff"], croupier="ada")
+    following: list[tuple[str, dict[str, Any]]] = []
+    for coup in range(60):
+        if coup == 30:
+            following += [("staff.relieved", {"person": "ada", "role": "croupier"})]
+            following += [("staff.assigned", {"person": "bob", "role": "croupier"})]
+        data = {"bet": "plein", "numbers": ["0"], "stake": 500}
+        stakes = [("wager.placed", {"wager": f"{who}{coup}", "player": who, **data}) for who in "pq"]
+        call: tuple[str, dict[str, Any]] = ("no_more_bets", {})
+        in_order = [stakes[1], call, stakes[0]] if coup < 30 else [*stakes, call]
+        following += [*in_order, ("ball.settled", {"pocket": str(1 + coup % 36)})]
+    return [
+        {
+            **events[0],
+            "seq": seq,
+            "type": kind,
+            "data": data,
+            "occurred_at": f"{DAY}T20:{seq // 60:02}:{seq % 60:02}+01:00",
+        }
+        for seq, (kind, data) in enumerate([opened, *following, closed], start=1)
+    ]
+
+
+def test_findings_that_gather_on_a_croupier_and_a_player_are_questions_about_both(casino: Casino) -> None:
+    record(casino, staked_late(casino))
+    seal()
+    feeding.feed(casino)
+    found = {
+        question.process.kind: Finding.objects.get(pk=question.finding_id)
+        for question in LedgerQuestion.objects.select_related("process")
+    }
+    alone, pair = found["concentration"], found["pair-concentration"]
+    assert (alone.rule, alone.croupier, alone.player) == ("concentration", "ada", "")
+    assert (pair.rule, pair.croupier, pair.player) == ("concentration", "ada", "p")
+    assert alone.facts["of_rule"] == pair.facts["of_rule"] == "wager-after-no-more-bets"
+    assert (alone.severity, alone.status) == ("info", "standing")
+    assert alone.case is not None
+    assert pair.case is not None
+    assert "with player p" in pair.as_value().message("en")
+    assert "with player" not in alone.as_value().message("en")
+    assert "bob" not in {finding.croupier for finding in found.values()}
+    assert listing.questions_of(casino, year_of(casino))
+    assert list(wrong_ledger(casino.pk)) == []
+
+
 def test_a_run_of_the_night_leaves_the_questions_of_the_ledger(casino: Casino) -> None:
     record(casino, spun(casino, ["17"] * 20))
     seal()

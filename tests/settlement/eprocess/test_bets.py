@@ -80,7 +80,7 @@ def test_over_all_outcomes_of_a_draw_no_gambler_gains_on_average(
     [
         (mixtures.die().families[0].bets, FACES),
         (mixtures.die().families[-1].bets, FACES),
-        (mixtures.dice_pair().families[0].bets, (6, 30)),
+        (mixtures.dice_pair().families[len(mixtures.die().families)].bets, (6, 30)),
         (mixtures.dice_pair().families[-1].bets, (2, 2, 32)),
     ],
 )

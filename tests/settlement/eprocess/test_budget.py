@@ -18,7 +18,7 @@ from settlement.eprocess.process import UNIT
 OLD_QUESTIONS = {"wheel-fairness", "dice-fairness", "payout-errors-one-sided"}
 NEW_QUESTIONS = {
     "wheel-signature", "void-call-bias", "shooter-fairness", "table-luck", "player-luck", "payout-error-rate",
-    "accounting-drift",
+    "accounting-drift", "croupier-luck", "concentration",
 }  # fmt: skip
 
 

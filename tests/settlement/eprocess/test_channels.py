@@ -14,7 +14,7 @@ from settlement.eprocess.bets import Change, Share
 from settlement.eprocess.channels import Fed, of_evening, of_payouts, of_session, of_spins, of_variance
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.mixtures import SEQUENCES
-from settlement.eprocess.observations import Observation, Observations, Payout
+from settlement.eprocess.observations import Mark, Observation, Observations, Payout
 from settlement.eprocess.process import UNIT, Process
 
 EVEN = Change(1, -1, 1)
@@ -72,11 +72,13 @@ def test_throws_are_counted_for_supply_dice_pair_and_shooter() -> None:
     pairs = {each.subject: each for each in fed if each.kind == "dice-pair"}
     assert pairs["S"].seen["double"] == [1, 1]
     assert pairs["S"].seen["seven"] == [1, 1]
+    assert pairs["S"].seen["face"] == [1, 0, 0, 0, 0, 3]
     assert pairs["S"].seen["total"] == cells(11, c5=1, c10=1)
     assert pairs["S"].seen["after-seven"] == [0, 1]
     assert pairs["T1"].draws == 1
     shooters = {each.subject: each.seen for each in fed if each.kind == "shooter"}
-    assert shooters == {"p": {"seven": [1, 1]}, "q": {"seven": [0, 1]}}
+    assert shooters["p"] == {"seven": [1, 1], "face": [1, 0, 0, 0, 0, 3]}
+    assert shooters["q"] == {"seven": [0, 1], "face": [0, 1, 1, 0, 0, 0]}
 
 
 def test_what_follows_a_throw_has_the_ways_that_the_bets_count_on() -> None:
@@ -100,10 +102,37 @@ def test_void_throws_are_seen_with_what_they_would_have_changed() -> None:
     assert fed.draws == 2
 
 
+def test_void_spins_are_seen_by_what_they_would_have_changed() -> None:
+    worse = Change(-36, -36, 1)
+    voided = [Observation(4, 17, worse), Observation(9, 3, None), Observation(12, 5, EVEN)]
+    fed = only(list(of_session(Observations("s", "T1", "W", 37, voided=voided))), "void-call")
+    assert fed == ("void-call", "T1", 37, {"luck": [worse, EVEN]}, 2)
+    assert {family.channel for family in KINDS["void-call"].mixture(37).families} == {"luck"}
+    nothing_at_stake = Observations("s", "T1", "W", 37, voided=[Observation(4, 17, None)])
+    assert list(of_session(nothing_at_stake)) == []
+
+
+def test_over_all_pockets_of_a_void_spin_and_all_faces_of_a_throw_a_process_gains_nothing() -> None:
+    spins = [Observations("s", "T", "W", 37, voided=[Observation(1, 0, Change(*each))]) for each in PLEIN]
+    throws = [Observations("s", "T", drawn=[throw(*faces, shooter="p")]) for faces in product(range(1, 7), repeat=2)]
+    for kind, variant, sessions in (("void-call", 37, spins), ("shooter", 0, throws), ("dice-pair", 0, throws)):
+        total = Fraction(0)
+        for session in sessions:
+            process = Process(kind, "s", variant)
+            fed = only([*of_session(session), *of_evening([session])], kind)
+            process.feed(KINDS[kind].mixture(variant), fed.seen, draws=fed.draws, session="")
+            total += Fraction(process.evidence, UNIT)
+        assert 1 - Fraction(1, 2**50) < total / len(sessions) <= 1
+
+
+PLEIN = [(-36, -36, 1)] + [(1, -36, 1)] * 36
+"""What each of 37 pockets changes for the house against one piece on one of them."""
+
+
 def test_luck_goes_to_table_player_player_with_croupier_and_late_wagers() -> None:
     worse = Change(-36, -36, 1)
     drawn = [
-        Observation(1, 0, EVEN, "c", players={"p": EVEN, "q": worse}, late={"q": worse}),
+        Observation(1, 0, EVEN, "c", players={"p": EVEN, "q": worse}, late={"q": worse}, late_luck=worse),
         Observation(2, 0, None, ""),
         Observation(3, 0, worse, "", players={"p": worse}),
     ]
@@ -114,8 +143,8 @@ def test_luck_goes_to_table_player_player_with_croupier_and_late_wagers() -> Non
         ("table-luck", "T1"): [EVEN, worse],
         ("player-luck", "p"): [EVEN, worse],
         ("player-luck", "q"): [worse],
-        ("pair-luck", "p, c"): [EVEN],
-        ("pair-luck", "q, c"): [worse],
+        ("pair-luck", "p, c"): ([EVEN], []),
+        ("pair-luck", "q, c"): ([worse], []),
         ("late-luck", "q"): [worse],
     }
 
@@ -211,7 +240,11 @@ def test_a_variance_goes_to_table_team_and_shift() -> None:
 
 
 def test_every_channel_that_is_fed_is_bet_on_and_the_other_way_round() -> None:
-    wheel = Observations("s", "T1", "W", 37, [Observation(1, 3, EVEN, "c", players={"p": EVEN}, late={"p": EVEN})] * 5)
+    of_c, of_d = (
+        Observation(seq, 3, EVEN, croupier, players={"p": EVEN, player: EVEN}, late={"p": EVEN})
+        for seq, croupier, player in ((1, "c", "q"), (5, "d", "q"))
+    )
+    wheel = Observations("s", "T1", "W", 37, [*[of_c] * 5, of_d], marks=[Mark(2, "goodwill-paid", "c", "p")])
     faces = [(3, 3), (4, 4), (1, 6), (6, 1), (1, 2), (5, 6), (2, 3)]
     craps = Observations("s", "T1", drawn=[throw(*each, dice=("a", "b"), shooter="p") for each in faces])
     craps.voided = [throw(1, 1, luck=EVEN)]

@@ -16,9 +16,10 @@ from settlement.corrections import changes_in
 from settlement.eprocess.bets import Change
 from settlement.eprocess.channels import of_evening, of_session
 from settlement.eprocess.ledger import Ledger
-from settlement.eprocess.observations import Observations, Recorder
+from settlement.eprocess.observations import Mark, Observations, Recorder
 from settlement.layouts import LAYOUT_38
 from settlement.night.value import ValueProcess
+from settlement.persons.session import PersonsProjection
 from tests.settlement.streams import event, opener
 from tests.settlement.test_properties import quick, streams
 
@@ -200,3 +201,62 @@ def test_a_corrected_throw_is_the_corrected_one() -> None:
 
 def test_dice_that_cannot_be_are_no_draw() -> None:
     assert craps(("dice.thrown", {"faces": [7, 4]})).drawn == []
+
+
+def test_a_spin_called_void_after_it_was_counted_is_kept_with_what_it_would_have_changed() -> None:
+    voided = ("spin.voided", at("50.000"), {"announced_by": "croupier", "reason": "ball left", "voids": 3})
+    seen = roulette(plein("p", "17", "10.000"), ("ball.settled", at("40.000"), {"pocket": "17"}), voided)
+    assert (seen.drawn, seen.cells) == ([], len(LAYOUT_38.wheel))
+    [spin] = seen.voided
+    assert (spin.seq, spin.result) == (3, LAYOUT_38.wheel.index("17"))
+    assert spin.luck is not None
+    assert spin.luck.amount == spin.luck.lowest < 0
+
+
+def test_a_spin_that_was_annulled_or_has_no_pocket_is_not_called_void() -> None:
+    annulled = ("entry.annulled", at("50.000"), {"annuls": 3, "reason": "read twice", "approved_by": "chef"})
+    assert roulette(plein("p", "17", "10.000"), ("ball.settled", at("40.000"), {"pocket": "17"}), annulled).voided == []
+    voided = ("spin.voided", at("50.000"), {"announced_by": "croupier", "reason": "ball left"})
+    assert roulette(plein("p", "17", "10.000"), voided).voided == []
+
+
+def test_late_stakes_are_added_up_whoever_laid_them() -> None:
+    unknown = {"wager": "w", "bet": "plein", "stake": 300, "numbers": ["3"]}
+    seen = roulette(
+        plein("p", "17", "19.000"), ("wager.placed", at("19.500"), unknown), plein("q", "5", "10.000"),
+        ("no_more_bets", at("20.000"), {}), ("ball.settled", at("40.000"), {"pocket": "3"}),
+    )  # fmt: skip
+    [spin] = seen.drawn
+    assert spin.late.keys() == {"p"}
+    assert spin.late_luck is not None
+    # 300 on the 3 won, 100 on the 17 lost.
+    assert Fraction(spin.late_luck.amount, spin.late["p"].amount) == 3 * -37 + 1
+    assert spin.late_luck.amount == spin.late_luck.lowest
+
+
+def money_of(*events: tuple[str, str | None, dict[str, Any]]) -> Observations:
+    raw = [opener("s", "fr-american-roulette", observes=["wagers", "results", "calls", "payouts"], croupier="ada")]
+    raw += [event("s", seq, kind, at=at, **data) for seq, (kind, at, data) in enumerate(events, start=2)]
+    projection = PersonsProjection()
+    for each in raw:  # a page each: what was found before is kept
+        projection.feed([decode(each)])
+    return projection.evidence
+
+
+def test_a_finding_is_marked_with_its_croupier_and_its_player() -> None:
+    goodwill = {"amount": 500, "player": "p", "approved_by": "chef", "reason": "a late payment"}
+    marks = money_of(("goodwill.paid", at("10.000"), goodwill)).marks
+    assert Mark(2, "goodwill-paid", "ada", "p") in marks
+    assert marks == sorted(marks)
+
+
+def test_what_follows_from_another_finding_or_a_loss_is_no_mark() -> None:
+    late = (
+        ("no_more_bets", at("20.000"), {}),
+        plein("p", "17", "30.000"),
+        ("ball.settled", at("40.000"), {"pocket": "3"}),
+    )
+    marks = money_of(*late).marks
+    assert [(mark.rule, mark.player) for mark in marks if mark.player] == [("wager-after-no-more-bets", "p")]
+    lost = ("events.lost", at("05.000"), {"through": 2, "reason": "spool_lost"})
+    assert [mark for mark in money_of(lost, *late).marks if mark.player] == []

@@ -72,16 +72,20 @@ def test_the_cash_is_staked_by_the_schedule_and_never_all_of_it() -> None:
 
 
 def evidence_by_hand(batches: list[list[int]]) -> Fraction:
-    """Return the wealth of the shooter's mixture: gamblers on other throws and on sevens, two thirds and one third."""
-    cash, wealth = Fraction(1), [Fraction(0)] * 10
+    """Return the wealth of the shooter's mixture: gamblers on other throws and on sevens, a third and a sixth of it.
+
+    The other half is bet on faces, of which it sees none.
+    """
+    cash, wealth = Fraction(1), [Fraction(0)] * 11
     rows = [(on, percent) for on in (1, 0) for percent in (5, 10, 20, 40, 80)]
     for number, batch in enumerate(batches, start=1):
         staked = cash * (Fraction(7, 8) if number == 1 else Fraction(1, number + 1))
         cash -= staked
         for index, (on, percent) in enumerate(rows):
-            wealth[index] += staked * Fraction(2 if on else 1, 15)
+            wealth[index] += staked * Fraction(2 if on else 1, 30)
             for cell in batch:
                 wealth[index] *= by_hand.staked((6, 30), (on,), percent, cell)
+        wealth[-1] += staked / 2
     return cash + sum(wealth)
 
 

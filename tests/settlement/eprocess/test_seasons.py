@@ -21,7 +21,7 @@ BY = {
     "signature": ("wheel-signature", "croupier-displacement"),
     "loaded-dice": ("dice-fairness", "dice-supply"),
     "tilted-wheel": ("wheel-fairness", "wheel"),
-    "section": ("player-luck", "pair-luck"),
+    "section": ("player-luck", "player-luck"),  # he stakes with no other croupier, so there is no pair to compare
     "skim": ("accounting-drift", "table-drift"),
     "laundering": ("minimal-play", ""),
     "false-fill": ("fill-unmatched", ""),

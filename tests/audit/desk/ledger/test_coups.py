@@ -76,6 +76,7 @@ LUCK = Observations(
         ("player-luck", "p2", [2]),
         ("late-luck", "p1", [3]),
         ("pair-luck", "p1, ann", [5, 2]),
+        ("croupier-luck", "ann", [5, 2]),
         ("void-call", "R1", [9, 7, 8]),
         ("payout-rate", "ann", []),
         ("wheel-memory", "W1", []),

@@ -532,6 +532,18 @@ def test_the_money_of_a_player_is_found_whatever_the_id(newcomer: Tenant) -> Non
             [("p 1", "person/player/{casino}/p%201/"), ("Max", "person/croupier/{casino}/Max/")],
         ),
         (
+            *("concentration", "Max, goodwill-paid"),
+            [("Max", "person/croupier/{casino}/Max/"), ("goodwill-paid", "finding/?q=goodwill-paid")],
+        ),
+        (
+            *("pair-concentration", "p 1, Max, goodwill-paid"),
+            [
+                ("p 1", "person/player/{casino}/p%201/"),
+                ("Max", "person/croupier/{casino}/Max/"),
+                ("goodwill-paid", "finding/?q=goodwill-paid"),
+            ],
+        ),
+        (
             *("team-drift", "Ida + Max"),
             [("Ida", "person/croupier/{casino}/Ida/"), ("Max", "person/croupier/{casino}/Max/")],
         ),

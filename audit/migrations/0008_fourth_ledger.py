@@ -1,0 +1,18 @@
+"""The fourth edition of the ledger begins, and two more of its questions open a case."""
+
+from pathlib import Path
+
+from django.db import migrations, models
+
+AUDIT = Path(__file__).resolve().parent.parent
+
+
+class Migration(migrations.Migration):
+    dependencies = [("audit", "0007_third_ledger")]
+
+    operations = [
+        migrations.RunSQL((AUDIT / "casework/sql/questions_of_croupiers.sql").read_text()),
+        migrations.AlterField(model_name="ledgerbatch", name="edition", field=models.IntegerField(default=4)),
+        migrations.AlterField(model_name="ledgercursor", name="edition", field=models.IntegerField(default=4)),
+        migrations.AlterField(model_name="ledgerprocess", name="edition", field=models.IntegerField(default=4)),
+    ]
