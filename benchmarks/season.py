@@ -76,7 +76,7 @@ def outcome_of(played: Played) -> Outcome:
     variance = replace(bridge, bank=replace(bridge.bank, drop=played.bought)).accounting_variance
     assert variance is not None, "the session is closed"
     played.night.events.clear()  # read, and large
-    seen = recorder.observations
+    seen = replace(recorder.observations, marks=projection.evidence.marks)
     return Outcome(played, list(of_session(seen)), seen, projection.money(), variance)
 
 
