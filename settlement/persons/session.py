@@ -42,6 +42,9 @@ FOLLOWS_CHIPS = frozenset({"wagers", "results", "payouts", "bank"})
 
 CHIPS = ("chips", "plaques")
 
+PUT_RIGHT = ("act-put-right", "payout-put-right")
+"""The rules about what was put right in time."""
+
 
 class PersonsProjection(SessionProjection):
     """The figures of one session (``figures``), and the money of its players (``money``), from one reading.
@@ -211,9 +214,11 @@ class PersonsProjection(SessionProjection):
 def _mark_of(finding: Finding) -> Mark | None:
     """Return what the ledger is fed of a finding; None if it names no croupier, or says nothing of its own.
 
-    That is a consequence of another, one of a state that a loss of events may have made wrong, and one of the record.
+    That is a consequence of another, what was put right in time, and what rests on a state after a loss of events or on
+    the record alone.
     """
-    if not finding.croupier or finding.causes or finding.after_loss or RULES[finding.rule].raised_by != "engine":
+    is_of_its_own = not (finding.causes or finding.after_loss or finding.rule in PUT_RIGHT)
+    if not finding.croupier or not is_of_its_own or RULES[finding.rule].raised_by != "engine":
         return None
     return Mark(finding.seq, finding.rule, finding.croupier, finding.player or "")
 

@@ -260,3 +260,20 @@ def test_what_follows_from_another_finding_or_a_loss_is_no_mark() -> None:
     assert [(mark.rule, mark.player) for mark in marks if mark.player] == [("wager-after-no-more-bets", "p")]
     lost = ("events.lost", at("05.000"), {"through": 2, "reason": "spool_lost"})
     assert [mark for mark in money_of(lost, *late).marks if mark.player] == []
+
+
+def test_a_payment_that_was_put_right_in_time_is_no_mark() -> None:
+    paid = [
+        ("payout.made", at(second), {"wager": "p", "winnings": winnings, "stake_returned": returned})
+        for second, winnings, returned in (("45.000", 3_000, 100), ("46.000", 500, 0))
+    ]
+    won = (
+        plein("p", "17", "10.000"),
+        ("no_more_bets", at("20.000"), {}),
+        ("ball.settled", at("40.000"), {"pocket": "17"}),
+    )
+    following = ("no_more_bets", at("55.000"), {}), ("ball.settled", at("58.000"), {"pocket": "3"})
+    assert [mark.rule for mark in money_of(*won, paid[0], *following).marks if mark.player == "p"] == [
+        "payout-underpaid"
+    ]
+    assert [mark for mark in money_of(*won, *paid, *following).marks if mark.player == "p"] == []
