@@ -8,7 +8,7 @@ AUDIT = Path(__file__).resolve().parent.parent
 
 
 class Migration(migrations.Migration):
-    dependencies = [("audit", "0007_third_ledger")]
+    dependencies = [("audit", "0009_chips")]
 
     operations = [
         migrations.RunSQL((AUDIT / "casework/sql/questions_of_croupiers.sql").read_text()),
