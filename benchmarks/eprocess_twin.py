@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from settlement.eprocess.bets import EVENS, ArcBets, CellBets, Learner, LinearBets, PairLearner
-from settlement.eprocess.process import FIRST_STAKE, UNIT, Mixture
+from settlement.eprocess.process import UNIT, Mixture, part_staked
 
 LARGEST = 1e15
 """Wealth at which it is no longer followed exactly: far beyond any level."""
@@ -124,15 +124,15 @@ class Twin:
         self.shares = _reordered(mixture).astype(precision)
         self.cash = np.ones(runs)
         self.wealth = np.zeros((runs, len(self.shares)), dtype=precision)
-        self.batches = 0
+        self.batches, self.batches_of_year = 0, mixture.batches_of_year
 
-    def feed(self, seen: dict[str, np.ndarray]) -> np.ndarray:
-        """Settle a batch, whose first axis is the runs, and return the wealth of each."""
-        self.batches += 1
-        part = FIRST_STAKE[0] / FIRST_STAKE[1] if self.batches == 1 else 1 / (self.batches + 1)
-        staked = self.cash * part
-        self.wealth += staked[:, None].astype(self.shares.dtype) * self.shares
-        self.cash -= staked * self.shares.sum(dtype=float)
+    def feed(self, seen: dict[str, np.ndarray], *, begins: bool = True) -> np.ndarray:
+        """Settle a batch, whose first axis is the runs, and return the wealth of each.
+
+        One that does not begin a session is looked at within it, and nothing is staked before it.
+        """
+        if begins:
+            self._stake()
         first = 0
         for channel, bets, size in self.families:
             if channel in seen:
@@ -141,6 +141,12 @@ class Twin:
             first += size
         np.minimum(self.wealth, LARGEST, out=self.wealth)
         return self.evidence
+
+    def _stake(self) -> None:
+        self.batches += 1
+        staked = self.cash * float(part_staked(self.batches, self.batches_of_year))
+        self.wealth += staked[:, None].astype(self.shares.dtype) * self.shares
+        self.cash -= staked * self.shares.sum(dtype=float)
 
     @property
     def evidence(self) -> np.ndarray:

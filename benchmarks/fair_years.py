@@ -16,6 +16,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
+from fractions import Fraction
 from itertools import chain
 
 import numpy as np
@@ -25,7 +26,7 @@ from benchmarks.eprocess_twin import Twin
 from benchmarks.fair_money import questions_of_money
 from benchmarks.nightly import fair_nights
 from benchmarks.pages import DOCS, write
-from settlement.eprocess.budget import level
+from settlement.eprocess.budget import expected_at_first, level
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.process import UNIT, Process
 
@@ -49,7 +50,13 @@ SUBJECTS = {
 
 def alphas(kind: str) -> np.ndarray:
     """Return the levels of the subjects of a year, in the order in which they appear."""
-    return np.array([float(level(1, KINDS[kind].share, rank)) for rank in range(1, SUBJECTS[kind] + 1)])
+    own, whole = KINDS[kind], Fraction(1)
+    return np.array([float(level(whole, own, rank, expected(kind))) for rank in range(1, SUBJECTS[kind] + 1)])
+
+
+def expected(kind: str) -> int:
+    """Return how many subjects of a kind are expected: as many as the year before had, or as 20 tables have."""
+    return SUBJECTS.get(kind) or expected_at_first(2 * TABLES)[kind]
 
 
 class Watch:

@@ -1,8 +1,9 @@
 """``python -m benchmarks.fraud``: what the ledger of e-processes notices, and when; what it asks in fair years.
 
     --power    for each alternative and strength: the delay at which wealth 1,000 is reached, median and 90 %, looked at
-               after every draw (at wheels every fifty); the same for the casino's level; the sample that χ² needs,
-               planned in advance and looked at once; and the delay if one looks at the close of sessions only
+               after every draw (at wheels every fifty), staked by sessions; the same for the casino's level; the sample
+               that χ² needs, planned in advance and looked at once; and the delay at the close of sessions only
+    --onset    the delay of what begins after honest play, beside an e-detector and a CUSUM (``benchmarks.onset``)
     --false    how many questions are asked in fair years of 20 tables
     --season   a season in which a fraud is hidden (``benchmarks.season``): what is raised, when, and who is named;
                --fraud NAME and --strength, else each; --tables, --nights, --coups, --seed
@@ -19,17 +20,20 @@ import argparse
 import sys
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
 from audit.simulation.surveillance import FRAUDS
+from benchmarks import onset
 from benchmarks.alternatives import ALTERNATIVES, GOAL_AT_LAST, Alternative
 from benchmarks.chi_square import sample_needed
 from benchmarks.curves import figure
 from benchmarks.eprocess_twin import Twin
-from benchmarks.fair_years import questions_of
+from benchmarks.fair_years import expected, questions_of
 from benchmarks.nightly import NIGHTLY, Nightly
+from benchmarks.onset import GIVEN_UP, SESSION, WEALTH, quantile, shown
 from benchmarks.pages import DOCS, write
 from benchmarks.season import HEAD, SHORT, Nights, run, season_row, table
 from settlement.eprocess.budget import level
@@ -37,15 +41,6 @@ from settlement.eprocess.kinds import KINDS
 
 PAGE, CURVES = DOCS / "ledger-mathematics.md", DOCS / "images" / "ledger-power.svg"
 FRAUDS_PAGE = DOCS / "frauds.md"
-
-WEALTH = 1_000.0
-RANKS = {"equipment": 10, "persons": 100}
-"""The subject whose level is taken for that of the casino: the tenth wheel, the hundredth player."""
-
-SESSION = {"spins": 300, "throws": 150, "void throws": 5, "bets": 50, "coups": 300}
-"""Draws of a session."""
-
-GIVEN_UP = float("inf")
 
 
 class Delays(NamedTuple):
@@ -56,9 +51,8 @@ class Delays(NamedTuple):
 
 
 def threshold(kind: str) -> float:
-    """Return the wealth at which the tenth wheel, table or set, or the hundredth person, asks."""
-    alpha = level(1, KINDS[kind].share, RANKS[KINDS[kind].half])
-    return float(1 / alpha)
+    """Return the wealth at which each subject asks that a casino of 20 tables expects."""
+    return float(1 / level(Fraction(1), KINDS[kind], 1, expected(kind)))
 
 
 def delays(alternative: Alternative, strength: float, *, runs: int, step: int, seed: int = 1) -> Delays:
@@ -68,9 +62,9 @@ def delays(alternative: Alternative, strength: float, *, runs: int, step: int, s
     levels = np.array([WEALTH, threshold(alternative.kind)])
     reached = np.full((2, runs), GIVEN_UP)
     left = np.arange(runs)
-    draw, drawn = alternative.draw(strength), 0
+    draw, drawn, session = alternative.draw(strength), 0, SESSION[alternative.unit]
     while len(left) and drawn < alternative.most:
-        wealth = twin.feed(draw(chance, len(left), step))
+        wealth = twin.feed(draw(chance, len(left), step), begins=drawn % session < step)
         drawn += step
         for row, wanted in zip(reached, levels, strict=True):
             hit = left[wealth >= wanted]
@@ -80,16 +74,6 @@ def delays(alternative: Alternative, strength: float, *, runs: int, step: int, s
             twin.keep(~done)
             left = left[~done]
     return Delays(*reached)
-
-
-def quantile(delays: np.ndarray, part: float) -> float:
-    """Return the delay that ``part`` of all runs do not exceed."""
-    return float(np.sort(delays)[int(np.ceil(part * len(delays))) - 1])
-
-
-def shown(draws: float) -> str:
-    """Return a delay as the tables have it."""
-    return "–" if draws == GIVEN_UP else f"{draws:,.0f}"
 
 
 POWER_HEAD = (
@@ -208,6 +192,7 @@ def short_seasons(names: Collection[str]) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.fraud", description=__doc__)
     parser.add_argument("--power", action="store_true", help="delays of all alternatives")
+    parser.add_argument("--onset", action="store_true", help="delays of what begins after honest play")
     parser.add_argument("--false", action="store_true", help="questions in fair years")
     parser.add_argument("--runs", type=int, default=200, help="runs of each alternative and strength")
     parser.add_argument("--years", type=int, default=2_000, help="fair years")
@@ -232,6 +217,10 @@ def main() -> int:
         if options.write:
             write("power", lines, PAGE)
             CURVES.write_text(figure([(each.name, each.at_thousand) for each in rows]))
+    if options.onset:
+        lines = onset.rows(options.runs)
+        if options.write:
+            write("onset", lines, PAGE)
     if options.false or options.short:
         years = 20 if options.short else options.years
         lines, expected = questions_of(years, processes=options.processes)

@@ -29,6 +29,7 @@ from audit.simulation.frauds import Fraud
 from audit.simulation.season import Played, Season
 from audit.simulation.surveillance import FRAUDS
 from settlement import State, decode
+from settlement.eprocess.budget import expected_at_first
 from settlement.eprocess.channels import Fed, of_evening, of_session, of_variance
 from settlement.eprocess.ledger import Ledger, Question
 from settlement.eprocess.observations import Observations, Recorder
@@ -101,7 +102,7 @@ class Branch:
     @classmethod
     def of(cls, fraud: Fraud, season: Mapping[str, int]) -> Branch:
         begun = Season(fraud=fraud, **season)
-        return cls(begun, Ledger(begun.first_day.year))
+        return cls(begun, Ledger(begun.first_day.year, expected=expected_at_first(begun.tables)))
 
     def batches(self, night: int, outcomes: Sequence[Outcome], count: Sequence[dict[str, Any]]) -> list[list[Fed]]:
         """Return what each session of a night feeds, with the variance of its box, and at last what its persons do."""

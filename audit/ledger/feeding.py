@@ -32,6 +32,7 @@ from audit.ledger.set_aside import error_of
 from audit.models import (
     BatchKind,
     Casino,
+    GamingTable,
     LedgerBatch,
     LedgerCursor,
     LedgerLevel,
@@ -45,6 +46,7 @@ from audit.models.ledger import BY_PERSON, kept
 from audit.reconciliation import sessions
 from audit.reconciliation.sessions import StreamLocked
 from settlement import ENGINE_VERSION
+from settlement.eprocess.budget import expected_at_first
 from settlement.eprocess.channels import Fed, of_evening, of_payouts, of_session, of_variance
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.ledger import EDITION, Ledger, name_of
@@ -230,9 +232,11 @@ def _feed(
     )
     for question in questions:
         ask(rows[name_of(question.process)], row, question)
-    if ledger.year != cursor.year:
-        LedgerYear.objects.create(casino=casino, year=ledger.year, budget=ledger.budget)
+    if (ledger.year, ledger.expected) != (cursor.year, cursor.expected):
+        said = {"budget": ledger.budget, "expected": ledger.expected}
+        LedgerYear.objects.create(casino=casino, year=ledger.year, **said)
     cursor.year, cursor.budget, cursor.ranks, cursor.edition = ledger.year, ledger.budget, ledger.ranks, EDITION
+    cursor.expected = ledger.expected
     cursor.save()
     return True
 
@@ -246,10 +250,13 @@ def _move(casino: Casino, from_leaf: int, next_leaf: int) -> None:
 def _ledger_of(casino: Casino, cursor: LedgerCursor, year: int) -> Ledger:
     """Return the pure ledger as far as the cursor says: its year, budget and ranks. A year never goes back.
 
-    Subjects of another edition do not count: the levels of an edition add up to the budget by themselves.
+    Subjects of another edition do not count: the levels of an edition add up to the budget by themselves. How many
+    are expected is said once a year, before any draw of it is looked at.
     """
+    is_begun = cursor.edition == EDITION and bool(cursor.expected)
     ranks = dict(cursor.ranks) if cursor.edition == EDITION else {}
-    ledger = Ledger(year=cursor.year, budget=cursor.budget, ranks=ranks)
+    expected = cursor.expected if is_begun else expected_at_first(GamingTable.objects.filter(casino=casino).count())
+    ledger = Ledger(year=cursor.year, budget=cursor.budget, ranks=ranks, expected=expected)
     if year > cursor.year:
         ledger.begin_year(year)
         # Held until this transaction ends, so that the budget of the year is one.

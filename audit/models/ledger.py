@@ -53,7 +53,7 @@ class LedgerCursor(models.Model):
 
     ``next_leaf`` is the first leaf of the tree that may hold a close which was not looked at, ``number`` that of the
     last batch. ``budget`` is of false questions in ``year``, "n/d"; ``ranks`` how many subjects of each kind have
-    appeared in it, of ``edition``.
+    appeared in it, of ``edition``, and ``expected`` how many were expected to when it began.
     """
 
     casino = models.OneToOneField(Casino, primary_key=True, on_delete=models.PROTECT, related_name="ledger")
@@ -62,6 +62,7 @@ class LedgerCursor(models.Model):
     year = models.IntegerField(default=0)
     budget = models.CharField(max_length=32, default="1")
     ranks = models.JSONField(default=dict)
+    expected = models.JSONField(default=dict)
     edition = models.IntegerField(default=EDITION)
 
     def __str__(self) -> str:
@@ -276,14 +277,20 @@ class LedgerProcess(models.Model):
 
 
 class LedgerYear(models.Model):
-    """The budget of a casino in one year, of false questions, "n/d": read when the year began, and kept after it."""
+    """The budget of a casino in one year, of false questions, "n/d": read when the year began, and kept after it.
+
+    ``expected`` is how many subjects of each kind were expected then: the levels are of that. A year in which an
+    ``edition`` began has a row of the one before, too.
+    """
 
     casino = models.ForeignKey(Casino, on_delete=models.PROTECT, related_name="ledger_years")
     year = models.IntegerField()
     budget = models.CharField(max_length=32)
+    expected = models.JSONField(default=dict)
+    edition = models.IntegerField(default=EDITION)
 
     class Meta:
-        constraints = [models.UniqueConstraint(fields=["casino", "year"], name="one_budget_a_year")]
+        constraints = [models.UniqueConstraint(fields=["casino", "year", "edition"], name="one_budget_a_year")]
 
     def __str__(self) -> str:
         return f"{self.casino_id} {self.year}: {self.budget}"

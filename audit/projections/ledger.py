@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
-from fractions import Fraction
 from typing import Any
 
 import msgspec
@@ -36,10 +35,9 @@ from audit.models import (
 )
 from audit.models.ledger import kept
 from audit.projections.faults import WrongRow
-from settlement.eprocess.budget import level
 from settlement.eprocess.channels import Fed
 from settlement.eprocess.kinds import KINDS
-from settlement.eprocess.ledger import EDITION, name_of
+from settlement.eprocess.ledger import EDITION, expected_after, level_of, name_of
 from settlement.eprocess.process import Process
 
 
@@ -76,7 +74,7 @@ class _Again:
 
     def feed(self) -> Iterator[str]:
         """Feed every batch again; yield what does not hold about it."""
-        budgets = dict(LedgerYear.objects.filter(casino=self.casino).values_list("year", "budget"))
+        years = {each.year: each for each in LedgerYear.objects.filter(casino=self.casino, edition=EDITION)}
         rows = {row.pk: row for row in LedgerProcess.objects.filter(casino=self.casino)}
         for batch in (
             LedgerBatch.objects.filter(casino=self.casino).select_related("stream").order_by("number").iterator()
@@ -85,6 +83,10 @@ class _Again:
             if batch.number != self.number or batch.year < self.year:
                 yield f"batch {batch.number} does not follow batch {self.number - 1}"
             if batch.year > self.year:
+                expected = years[batch.year].expected if batch.year in years else {}
+                before = years[self.year].expected if self.year in years else {}
+                if self.ranks and expected != expected_after(before, self.ranks):
+                    yield f"the subjects expected in {batch.year} are not those of {self.year}"
                 self.year, self.ranks = batch.year, {}
             if batch.edition < EDITION:  # its processes have ended, and this version cannot feed them
                 continue
@@ -95,18 +97,19 @@ class _Again:
                 point = points.pop(name_of(fed), None)
                 if point is None:
                     yield f"batch {batch.number} has not fed the process {name_of(fed)}"
-                elif not self._is_fed(batch, fed, point, budgets.get(batch.year, "0")):
+                elif not self._is_fed(batch, fed, point, years.get(batch.year)):
                     yield f"what batch {batch.number} did to the process {name_of(fed)} is not what is stored"
             for name in points:
                 yield f"batch {batch.number} is said to have fed the process {name}, and has nothing of it"
 
-    def _is_fed(self, batch: LedgerBatch, fed: Fed, point: LedgerPoint, budget: str) -> bool:
+    def _is_fed(self, batch: LedgerBatch, fed: Fed, point: LedgerPoint, year: LedgerYear | None) -> bool:
         """Feed a process, and return whether its point is what that gives."""
         pk = point.process_id
         process = self.processes.setdefault(pk, Process(fed.kind, fed.subject, fed.variant))
         if process.year != batch.year:
             rank = self.ranks[fed.kind] = self.ranks.get(fed.kind, 0) + 1
-            process.begin_year(batch.year, level(Fraction(budget), KINDS[fed.kind].share, rank))
+            budget, expected = (year.budget, year.expected) if year is not None else ("0", {})
+            process.begin_year(batch.year, level_of(budget, expected, fed.kind, rank))
             self.levels.add((pk, batch.year, process.alpha, kept(process.opening)))
         before = process.draws
         session = batch.stream.name if batch.stream is not None else batch.gaming_day.isoformat()

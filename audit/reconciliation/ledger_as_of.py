@@ -91,7 +91,7 @@ def ledger_as_of(casino: Casino, day: date, currency: str, stream_ids: Sequence[
     by_batch = ("batch__number", "process__name")
     found.crossed = _questions(questions.filter(is_of_night).order_by(*by_batch))
     found.earlier = _questions(until_then.exclude(is_of_night).order_by(*by_batch))
-    year = LedgerYear.objects.filter(casino=casino, year=last.year).first()
+    year = LedgerYear.objects.filter(casino=casino, year=last.year).order_by("edition").last()
     if year is not None:
         of_year = _of_year(casino, last)
         have_raised = set(until_then.values_list("process_id", flat=True))

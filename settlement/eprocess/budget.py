@@ -1,10 +1,16 @@
 """The budget of false questions: what level each process of a year has, and which are only watched.
 
 A casino accepts some number of false questions a year, one by default. Half of it is for equipment, half for persons;
-in each half every kind has its weight (``kinds``), and the j-th subject of a kind that appears in the year gets the
-share 1/(j(j + 1)) of that. The shares of all j add up to 1, so the levels of a year add up to at most the budget,
+in each half every kind has its weight (``kinds``). Of what a kind has, v, the first N subjects that appear in the year
+have half, the same for each, N being how many are expected; the rest have the other half, in blocks that double:
+
+    subject   1 … N      N + 1 … 2N     2N + 1 … 4N     block k: the N · 2ᵏ⁻¹ subjects up to N · 2ᵏ
+    level     v/(2N)     v/(4N)         v/(24N)         v/(2k(k + 1) · N · 2ᵏ⁻¹), as 1/(j log² j) falls
+
+A block has v/(2k(k + 1)) in all, and 1/(k(k + 1)) adds up to 1: so the levels of a year add up to at most the budget,
 however many subjects appear; by Ville's inequality the expected number of false questions is at most their sum,
 whatever depends on what. A level is given before a draw of its subject is looked at, and never changed within the year.
+No level of a person is above 1/100, however few are expected.
 
 Below its level a process may be on the *watch list*: e-BH on the e-values of now (R. Wang and A. Ramdas, *False
 discovery rate control with e-values*, J. R. Statist. Soc. B 84, 2022). A running maximum is no e-value, and not used
@@ -15,6 +21,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from types import MappingProxyType
+
+from settlement.eprocess.kinds import KINDS, Kind
 
 HALF = Fraction(1, 2)
 """Of the budget: equipment, and persons."""
@@ -23,10 +32,43 @@ WATCHED = Fraction(1, 10)
 """The false discovery rate of the watch list."""
 
 
-def level(budget: Fraction, weight: Fraction, rank: int) -> Fraction:
-    """Return α of the subject of number ``rank``, from 1, of a kind that has ``weight`` in its half."""
+MOST_FOR_A_PERSON = Fraction(1, 100)
+"""The highest level of a process about a person."""
+
+A_CASINO: Mapping[str, int] = MappingProxyType({"shift": 3, "count team": 10})
+A_TABLE: Mapping[str, int] = MappingProxyType({"wheel": 1, "table": 1})
+OTHERS_A_TABLE = 50
+"""How many subjects are expected in a year before any were counted: of a casino, of each table, of any other kind."""
+
+
+def expected_at_first(tables: int) -> dict[str, int]:
+    """Return how many subjects of each kind are expected of a casino with so many tables, before it has a year."""
+    return {
+        name: A_CASINO.get(kind.subject) or max(1, tables) * A_TABLE.get(kind.subject, OTHERS_A_TABLE)
+        for name, kind in KINDS.items()
+    }
+
+
+AT_ONE_TABLE = expected_at_first(1)
+"""What is expected where nobody has said anything."""
+
+
+def allotted(budget: Fraction, kind: Kind) -> Fraction:
+    """Return the part of a year's budget that all subjects of a kind have together."""
+    return budget * HALF * kind.share
+
+
+def level(budget: Fraction, kind: Kind, rank: int, expected: int) -> Fraction:
+    """Return α of the subject of number ``rank``, from 1, of a kind of which ``expected`` subjects are, at least 1."""
     assert rank >= 1
-    return budget * HALF * weight / (rank * (rank + 1))
+    assert expected >= 1
+    own = allotted(budget, kind) / 2
+    if rank <= expected:
+        alpha = own / expected
+    else:
+        block = ((rank - 1) // expected).bit_length()
+        alpha = own / (block * (block + 1) * expected * 2 ** (block - 1))
+    return alpha if kind.half == "equipment" else min(alpha, MOST_FOR_A_PERSON)
 
 
 def watch_list(e_values: Mapping[str, Fraction], rate: Fraction = WATCHED) -> list[str]:

@@ -6,14 +6,14 @@ of a process are fixed before its draws are looked at. What is corrected afterwa
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from typing import NamedTuple
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
-from settlement.eprocess.budget import level, watch_list
+from settlement.eprocess.budget import AT_ONE_TABLE, level, watch_list
 from settlement.eprocess.channels import Fed
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.process import Crossing, Process
@@ -36,16 +36,27 @@ def name_of(process: Fed | Process) -> str:
     return f"{process.kind}{variant}: {process.subject}"
 
 
+def expected_after(expected: Mapping[str, int], ranks: Mapping[str, int]) -> dict[str, int]:
+    """Return how many subjects of each kind a year expects, after one that expected some and had ``ranks``."""
+    return {**AT_ONE_TABLE, **expected, **ranks}
+
+
+def level_of(budget: str, expected: Mapping[str, int], kind: str, rank: int) -> Fraction:
+    """Return the level of the subject of number ``rank``, from 1, of a kind in a year."""
+    return level(Fraction(budget), KINDS[kind], rank, expected.get(kind, AT_ONE_TABLE[kind]))
+
+
 class Ledger(Struct):
     """All processes of a casino, by kind and subject. ``budget`` is of false questions a year, "n/d".
 
-    ``ranks`` is how many subjects of each kind have appeared in ``year``.
+    ``ranks`` is how many subjects of each kind have appeared in ``year``, ``expected`` how many were expected to.
     """
 
     year: int
     budget: str = "1"
     processes: dict[str, Process] = {}
     ranks: dict[str, int] = {}
+    expected: dict[str, int] = field(default_factory=lambda: dict(AT_ONE_TABLE))
 
     @staticmethod
     def from_bytes(saved: bytes) -> Ledger:
@@ -57,9 +68,13 @@ class Ledger(Struct):
         return msgspec.json.encode(self, order="sorted")
 
     def begin_year(self, year: int) -> None:
-        """Begin a year: a new budget. Wealth goes on; each process gets its level when it is next fed."""
+        """Begin a year: a new budget, and as many subjects expected as the last one had, where it had any.
+
+        Wealth goes on; each process gets its level when it is next fed.
+        """
         assert year > self.year
         self.year = year
+        self.expected = expected_after(self.expected, self.ranks)
         self.ranks = {}
 
     def feed(self, batches: Iterable[Fed], *, session: str) -> list[Question]:
@@ -85,7 +100,7 @@ class Ledger(Struct):
             process = self.processes[key] = Process(batch.kind, batch.subject, batch.variant)
         if process.year != self.year:
             rank = self.ranks[batch.kind] = self.ranks.get(batch.kind, 0) + 1
-            process.begin_year(self.year, level(Fraction(self.budget), KINDS[batch.kind].share, rank))
+            process.begin_year(self.year, level_of(self.budget, self.expected, batch.kind, rank))
         return process
 
     @property

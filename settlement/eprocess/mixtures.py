@@ -24,7 +24,7 @@ from settlement.eprocess.bets import (
     staked_cells,
 )
 from settlement.eprocess.circle import sinusoid
-from settlement.eprocess.process import Family, Mixture
+from settlement.eprocess.process import EVENINGS, Family, Mixture
 
 WIDTHS = (1, 3, 5, 9, 12, 18)
 """Pockets of an arc."""
@@ -192,6 +192,7 @@ def shooter() -> Mixture:
         Family("seven", 56, _on(SEVEN, 1)),
         Family("seven", 28, _on(SEVEN, 0)),
         *(Family(family.channel, 3 * family.weight, family.bets) for family in die().families),
+        batches_of_year=EVENINGS,
     )
 
 
@@ -222,7 +223,8 @@ def table_luck() -> Mixture:
 @cache
 def player_luck() -> Mixture:
     """Return the mixture against the luck of a player; a player who is too lucky has three quarters of it."""
-    return Mixture(Family("luck", 3, LinearBets(-1, HALVINGS)), Family("luck", 1, LinearBets(1, HALVINGS)))
+    families = Family("luck", 3, LinearBets(-1, HALVINGS)), Family("luck", 1, LinearBets(1, HALVINGS))
+    return Mixture(*families, batches_of_year=EVENINGS)
 
 
 TOO_LUCKY = LesserBets(LinearBets(-1, HALVINGS), LinearBets(-1, HALVINGS))
@@ -232,7 +234,7 @@ TOO_LUCKY = LesserBets(LinearBets(-1, HALVINGS), LinearBets(-1, HALVINGS))
 @cache
 def pair_luck() -> Mixture:
     """Return the mixture against a player who wins no more with a croupier than with the others, or than by chance."""
-    return Mixture(Family("luck", 1, TOO_LUCKY))
+    return Mixture(Family("luck", 1, TOO_LUCKY), batches_of_year=EVENINGS)
 
 
 @cache

@@ -1,19 +1,22 @@
 """A process: the wealth of one mixture of gamblers against one null about one subject, for ever.
 
 Wealth is in 2⁻¹²⁸. It begins as cash; before each batch a part of the cash, fixed in advance, is divided among the
-gamblers by the weights of the mixture:
+gamblers by the weights of the mixture. One half of a year's first cash goes early, the other in equal parts:
 
-    batch        1     2     3     4    …     s
-    of the cash  7/8   1/3   1/4   1/5        1/(s + 1)
+    batch              1     2      3      4     …   s
+    of the first half  7/8   1/24   1/48   1/80      1/(4s(s + 1))
+    of the second      1/S at each, until none is left; S is how many batches a year has, 365 or what a mixture says
 
-So the mixture is also one over the time from which the null is wrong. A gambler whose wealth is spent over fair years
-comes in again, and what was never staked keeps wealth above 0. A year begins the schedule anew, not the wealth.
+So the mixture is also one over the time from which the null is wrong, as an e-detector is (J. Shin, A. Ramdas and
+A. Rinaldo, 2022). A gambler whose wealth is spent over fair years comes in again, and what was never staked keeps
+wealth above 0. A year begins the schedule anew, not the wealth.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import cache
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -23,8 +26,24 @@ from settlement.eprocess.bets import Bets
 UNIT = 1 << 128
 """Wealth 1, as an integer."""
 
-FIRST_STAKE = (7, 8)
-"""The part of the cash that is staked before the first batch of a year."""
+GAMING_DAYS = 365
+"""Batches of a year: one a gaming day."""
+
+EVENINGS = 100
+"""Batches of a year about a guest: he does not come every night."""
+
+
+def cash_left(batches: int, of_year: int) -> Fraction:
+    """Return which part of a year's first cash is left after so many batches, of ``of_year``."""
+    early = Fraction(1, 4 * (batches + 1)) if batches else Fraction(1)
+    evenly = Fraction(max(0, of_year - batches), of_year)
+    return (early + evenly) / 2
+
+
+@cache
+def part_staked(batch: int, of_year: int) -> Fraction:
+    """Return which part of the cash is staked before the batch of number ``batch``, from 1, of a year."""
+    return 1 - cash_left(batch, of_year) / cash_left(batch - 1, of_year)
 
 
 class Family(NamedTuple):
@@ -38,13 +57,15 @@ class Family(NamedTuple):
 class Mixture:
     """Families of gamblers, who share the wealth of a process by their weights.
 
-    ``shares`` are those of the gamblers in turn, in 2⁻¹²⁸, rounded down: together at most 1.
+    ``shares`` are those of the gamblers in turn, in 2⁻¹²⁸, rounded down: together at most 1. ``batches_of_year`` is
+    over how many batches the second half of a year's cash is spread.
     """
 
-    __slots__ = ("families", "memory_cells", "shares")
+    __slots__ = ("batches_of_year", "families", "memory_cells", "shares")
 
-    def __init__(self, *families: Family) -> None:
+    def __init__(self, *families: Family, batches_of_year: int = GAMING_DAYS) -> None:
         self.families = families
+        self.batches_of_year = batches_of_year
         whole = sum(family.weight for family in families)
         self.shares = [
             UNIT * family.weight // (whole * family.bets.bettors)
@@ -134,8 +155,8 @@ class Process(Struct):
 
     def _stake(self, mixture: Mixture) -> None:
         self.batches += 1
-        part, whole = FIRST_STAKE if self.batches == 1 else (1, self.batches + 1)
-        staked = self.cash * part // whole
+        part = part_staked(self.batches, mixture.batches_of_year)
+        staked = self.cash * part.numerator // part.denominator
         given = [staked * share >> 128 for share in mixture.shares]
         self.wealth = [before + more for before, more in zip(self.wealth, given, strict=True)]
         self.cash -= sum(given)

@@ -20,10 +20,11 @@ from audit.charts.share import draw_share
 from audit.desk.ledger import page
 from audit.desk.ledger.subjects import Names, links_of, persons_in
 from audit.ledger import listing, set_aside
-from audit.models import Casino, Finding, LedgerPoint, LedgerProcess, LedgerQuestion
+from audit.models import Casino, Finding, LedgerCursor, LedgerPoint, LedgerProcess, LedgerQuestion
 from audit.persons.directory import Directory
 from audit.presentation import count, finding_title, language, reference
 from settlement.catalogue import RULES
+from settlement.eprocess.budget import AT_ONE_TABLE, allotted
 from settlement.eprocess.kinds import KINDS
 
 SHOWN = 20
@@ -75,7 +76,7 @@ def casino_context(casino: Casino, about: str, names: Names) -> dict[str, Any] |
         "allowed": number_format(float(Fraction(cursor.budget)), 1),
         "spent": _hundredths(spent),
         "halves": _halves(given, Fraction(cursor.budget)),
-        "groups": list(_groups(given)),
+        "groups": list(_groups(given, cursor)),
         "dots": _dots(going_on, raised, watched, directory),
         "raised": [row for row in rows if row["question"]],
         "raised_count": len(raised),
@@ -114,17 +115,24 @@ def _hundredths(level: float) -> str:
     return number_format(round(level, 2), 2)
 
 
-def _groups(given: Collection[listing.Given]) -> Iterator[dict[str, Any]]:
-    """Yield what each group of kinds was given, under its half of the budget."""
+def _at_least_a_hundredth(level: float) -> str:
+    return _hundredths(level) if level >= 0.005 else f"< {number_format(0.01, 2)}"
+
+
+def _groups(given: Collection[listing.Given], cursor: LedgerCursor) -> Iterator[dict[str, Any]]:
+    """Yield what each group of kinds was given, how many subjects it expects and what is left for more of them."""
     for name, kinds in GROUPS:
         own = [each for each in given if each.kind in kinds]
         if own:
             spent = sum(each.given for each in own)
+            allowed = sum(float(allotted(Fraction(cursor.budget), KINDS[each.kind])) for each in own)
             yield {
                 "half": HALVES[KINDS[kinds[0]].half],
                 "name": name,
                 "processes": count(sum(each.processes for each in own)),
-                "given": _hundredths(spent) if spent >= 0.005 else f"< {number_format(0.01, 2)}",
+                "expected": count(sum(cursor.expected.get(each.kind, AT_ONE_TABLE[each.kind]) for each in own)),
+                "given": _at_least_a_hundredth(spent),
+                "left": _at_least_a_hundredth(allowed - spent),
             }
 
 

@@ -206,8 +206,10 @@ def _chart(
 
 def _levels(process: LedgerProcess) -> list[Any]:
     """Return the levels that a process had, by year, each with the ``budget`` of the casino in its year: one query."""
-    allowed = LedgerYear.objects.filter(casino=process.casino_id, year=OuterRef("year")).values("budget")
-    return list(LedgerLevel.objects.filter(process=process).annotate(budget=Subquery(allowed)).order_by("year"))
+    allowed = LedgerYear.objects.filter(casino=process.casino_id, year=OuterRef("year"), edition=process.edition)
+    return list(
+        LedgerLevel.objects.filter(process=process).annotate(budget=Subquery(allowed.values("budget"))).order_by("year")
+    )
 
 
 def _drawn(levels: Iterable[LedgerLevel], years: Sequence[int]) -> list[Level]:

@@ -21,12 +21,14 @@ from audit.models import (
     BatchKind,
     Casino,
     Finding,
+    GamingTable,
     LedgerBatch,
     LedgerCursor,
     LedgerPoint,
     LedgerProcess,
     LedgerQuestion,
     LedgerSetAside,
+    LedgerYear,
     StreamEvidence,
 )
 from audit.projections.ledger import wrong_ledger
@@ -36,6 +38,7 @@ from casino import health, metrics
 from settlement import decode
 from settlement.corrections import changes_in
 from settlement.eprocess import observations
+from settlement.eprocess.budget import expected_at_first
 from settlement.eprocess.channels import Fed, of_evening, of_payouts, of_session
 from settlement.eprocess.ledger import EDITION, Ledger
 from settlement.eprocess.process import Process
@@ -66,9 +69,13 @@ def year_of(casino: Casino) -> int:
 
 def pure(casino: Casino, played: Iterable[Events]) -> Ledger:
     """Return the pure ledger, fed the sessions in the order in which they are given, and then every evening."""
-    ledger = Ledger(0)
-    ledger.begin_year(year_of(casino))
-    return fed_more(ledger, played)
+    return fed_more(begun(casino), played)
+
+
+def begun(casino: Casino) -> Ledger:
+    """Return the pure ledger of the year, with as many subjects expected as the record says."""
+    [year] = LedgerYear.objects.filter(casino=casino)
+    return Ledger(year.year, expected=year.expected)
 
 
 def fed_more(ledger: Ledger, played: Iterable[Events], *, with_evenings: bool = True) -> Ledger:
@@ -247,9 +254,7 @@ def test_a_worker_that_dies_has_fed_a_whole_session_or_nothing_of_it(
     with pytest.raises(OperationalError):
         feeding.feed(casino)
     assert LedgerCursor.objects.get(casino=casino).number == 1
-    first = Ledger(0)
-    first.begin_year(year_of(casino))
-    assert states(casino) == fed_more(first, played[:1], with_evenings=False).processes
+    assert states(casino) == fed_more(begun(casino), played[:1], with_evenings=False).processes
     monkeypatch.undo()
     assert feeding.feed(casino) == 2 + EVENINGS
     assert states(casino) == pure(casino, played).processes
@@ -452,8 +457,20 @@ def test_each_process_has_its_share_of_the_budget_in_the_order_of_appearance(cas
         record(casino, spun(casino, ["1", "2", "3"], day=DAY + timedelta(days=number), wheel=wheel))
         seal()
     feeding.feed(casino)
-    shares = [Fraction(LedgerProcess.objects.get(casino=casino, name=f"wheel 37: W{j}").alpha) for j in (1, 2, 3)]
-    assert shares == [Fraction(1, 2) * Fraction(1, 2) * Fraction(4, 16) / (j * (j + 1)) for j in (1, 2, 3)]
+    levels = [Fraction(LedgerProcess.objects.get(casino=casino, name=f"wheel 37: W{j}").alpha) for j in (1, 2, 3)]
+    of_wheels = Fraction(1, 2) * Fraction(1, 2) * Fraction(4, 16)
+    assert levels == [of_wheels / 4, of_wheels / 4, of_wheels / 8], "two tables, so two wheels are expected"
+
+
+def test_a_casino_of_more_tables_expects_more_and_says_so(casino: Casino) -> None:
+    for code in ("R2", "R3"):
+        GamingTable.objects.create(casino=casino, code=code)
+    record(casino, spun(casino, ["1", "2", "3"]))
+    seal()
+    feeding.feed(casino)
+    [year] = LedgerYear.objects.filter(casino=casino)
+    assert year.expected == LedgerCursor.objects.get(casino=casino).expected == expected_at_first(4)
+    assert LedgerProcess.objects.get(casino=casino, name="wheel 37: W1").alpha == "1/64"
 
 
 def test_a_wheel_stuck_on_one_pocket_is_a_question_once_a_year(casino: Casino) -> None:
@@ -468,10 +485,10 @@ def test_a_wheel_stuck_on_one_pocket_is_a_question_once_a_year(casino: Casino) -
     finding = Finding.objects.get(pk=question.finding_id)
     assert (finding.rule, finding.severity, finding.status) == ("wheel-fairness", "info", "standing")
     assert finding.case is not None
-    assert finding.facts["alpha"] == process.alpha == "1/16"
+    assert finding.facts["alpha"] == process.alpha == "1/32"
     message = finding.as_value().message("en")
     assert "Wheel W1" in message
-    assert "at most 1/16 in a year" in message
+    assert "at most 1/32 in a year" in message
     assert "not an accusation" in message
     about_wheels = Finding.objects.filter(casino=casino, rule="wheel-fairness")
     assert about_wheels.count() == 2, "one of the pockets, one of the memory of the wheel: each its own case"

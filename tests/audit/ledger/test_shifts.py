@@ -114,7 +114,7 @@ def test_each_session_counts_for_the_shift_in_which_it_closed(desk: RegisterDesk
     feeding.feed(casino)
     assert drifts(casino) == {"early": 1, "late": 2, "night": 1}
     process = LedgerProcess.objects.get(casino=casino, name="shift-drift: late")
-    assert process.alpha == "1/192", "the second shift that was fed in the year: a half, a sixteenth, 1/(2 · 3)"
+    assert process.alpha == "1/192", "one of three shifts that are expected: a half, a sixteenth, 1/(2 · 3)"
 
 
 def test_without_shifts_in_the_register_no_shift_is_fed(desk: RegisterDesk) -> None:

@@ -105,7 +105,7 @@ def test_a_night_says_budget_what_is_spent_what_asks_and_what_is_watched(casino:
     assert crossed.keys() == {(each.process.kind, each.process.subject) for each in questions}
     row = crossed["wheel", "W1"]
     assert (row["verdict"], row["stream"], row["seqs"], row["table"]) == ("question", name, [22], "W1")
-    assert (row["facts"]["alpha"], row["expected"]) == ("1/16", "< 16")
+    assert (row["facts"]["alpha"], row["expected"]) == ("1/48", "< 48")
     assert wording.compared(row | {"found": "3\N{NARROW NO-BREAK SPACE}696"}, "found", "EUR") == "3,696"
     watched = {(row["facts"]["process"], row["table"], row["verdict"]) for row in rows(report, "ledger_watched")}
     assert watched == {("wheel-displacement", "W2", "agrees")}
@@ -123,7 +123,7 @@ def test_a_question_of_an_earlier_night_has_asked_and_asks_no_more(casino: Casin
     report = reconcile(casino, NEXT)
     assert not rows(report, "ledger_crossed")
     row = next(row for row in rows(report, "ledger_asked") if row["facts"]["process"] == "wheel")
-    assert (row["verdict"], row["facts"]["day"], row["facts"]["alpha"]) == ("agrees", DAY.isoformat(), "1/16")
+    assert (row["verdict"], row["facts"]["day"], row["facts"]["alpha"]) == ("agrees", DAY.isoformat(), "1/32")
     assert row["stream"].startswith(f"{casino.code}.R1")
 
 
@@ -248,8 +248,8 @@ def test_each_year_of_a_process_has_its_level_and_its_opening(casino: Casino) ->
     fed(casino)
     process = LedgerProcess.objects.get(casino=casino, name="wheel 37: W1")
     first, second = LedgerLevel.objects.filter(process=process).order_by("year")
-    assert (first.year + 1, first.alpha, int(first.opening)) == (second.year, "1/16", UNIT)
-    assert (second.alpha, second.opening) == ("1/48", process.points.order_by("batch__number")[0].wealth)
+    assert (first.year + 1, first.alpha, int(first.opening)) == (second.year, "1/32", UNIT)
+    assert (second.alpha, second.opening) == ("1/32", process.points.order_by("batch__number")[0].wealth)
 
 
 @pytest.mark.superuser
@@ -275,10 +275,10 @@ def test_the_line_is_on_paper_in_the_workbook_and_in_french(casino: Casino) -> N
         part = next(each for each in _data(report, "fr")["parts"] if each["title"] == str(LEDGER.title))
         notes = [wording.note(row, "EUR") for row in LEDGER.rows(load_content(report))]
     assert len(part["rows"]) == len(notes)
-    assert "Cylindre\xa0: cases, W1\xa0: pose une question après cette nuit\u202f; seuil 1/16" in notes
+    assert "Cylindre\xa0: cases, W1\xa0: pose une question après cette nuit\u202f; seuil 1/48" in notes
     sheet = sheet_named(report, "lines")
     assert sheet is not None
-    assert any("Wheel: pockets, W1: asks a question after this night; level 1/16" in row for row in sheet.rows)
+    assert any("Wheel: pockets, W1: asks a question after this night; level 1/48" in row for row in sheet.rows)
 
 
 def test_a_row_of_the_line_leads_to_its_process(tenant: Tenant, casino: Casino) -> None:

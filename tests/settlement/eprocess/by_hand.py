@@ -37,9 +37,9 @@ def linear(sign: int, halvings: int, amount: int, lowest: int, highest: int) -> 
     return 1 + Fraction(sign * amount, worst << halvings)
 
 
-def cash_after(batches: int) -> Fraction:
+def cash_after(batches: int, of_year: int = 365) -> Fraction:
     """Return what is still cash after some batches, as a part of the first wealth."""
-    cash = Fraction(1, 8) if batches else Fraction(1)
-    for batch in range(2, batches + 1):
-        cash *= 1 - Fraction(1, batch + 1)
-    return cash
+    early = Fraction(1, 2)
+    for batch in range(1, batches + 1):
+        early *= Fraction(1, 8) if batch == 1 else 1 - Fraction(1, batch + 1)
+    return early + Fraction(1, 2) * Fraction(max(0, of_year - batches), of_year)

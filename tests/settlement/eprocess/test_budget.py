@@ -5,11 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import combinations
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from settlement.catalogue import RULES
-from settlement.eprocess.budget import level, watch_list
+from settlement.eprocess.budget import AT_ONE_TABLE, MOST_FOR_A_PERSON, allotted, expected_at_first, level, watch_list
 from settlement.eprocess.channels import Fed
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.ledger import Ledger
@@ -33,18 +34,62 @@ def test_every_question_has_a_published_name() -> None:
 
 
 @settings(deadline=None)
-@given(st.dictionaries(st.sampled_from(sorted(KINDS)), st.integers(1, 300)), st.fractions(Fraction(1, 10), 5))
-def test_the_levels_of_any_number_of_subjects_are_within_the_budget(subjects: dict[str, int], budget: Fraction) -> None:
+@given(
+    st.dictionaries(st.sampled_from(sorted(KINDS)), st.integers(1, 300)), st.fractions(Fraction(1, 10), 5),
+    st.integers(1, 80),
+)  # fmt: skip
+def test_the_levels_of_any_number_of_subjects_are_within_the_budget(
+    subjects: dict[str, int], budget: Fraction, expected: int
+) -> None:
     spent = sum(
-        (level(budget, KINDS[kind].share, rank) for kind, number in subjects.items() for rank in range(1, number + 1)),
+        (
+            level(budget, KINDS[kind], rank, expected)
+            for kind, number in subjects.items()
+            for rank in range(1, number + 1)
+        ),
         Fraction(0),
     )
     assert spent <= budget
 
 
+@pytest.mark.parametrize("expected", [1, 2, 7, 50])
+@pytest.mark.parametrize("blocks", range(7))
+def test_whole_blocks_of_subjects_have_what_the_proof_says(expected: int, blocks: int) -> None:
+    wheel = KINDS["wheel"]
+    levels = [level(Fraction(2), wheel, rank, expected) for rank in range(1, expected * 2**blocks + 1)]
+    # Half of all for those expected, and of the other half 1 − 1/(k + 1) for the first k blocks.
+    assert sum(levels) == allotted(Fraction(2), wheel) * (1 - Fraction(1, 2 * (blocks + 1)))
+    assert levels == sorted(levels, reverse=True)
+    assert len(set(levels[:expected])) == 1, "equals have the same level"
+
+
 def test_a_level_by_hand() -> None:
-    # The third wheel: one false question × half × 4/16 × 1/(3 × 4).
-    assert level(Fraction(1), KINDS["wheel"].share, 3) == Fraction(1, 96)
+    # One false question × half × 4/16, of ten wheels that are expected.
+    by_rank = [level(Fraction(1), KINDS["wheel"], rank, 10) for rank in (1, 10, 11, 20, 21, 40, 41)]
+    assert [1 / each for each in by_rank] == [160, 160, 320, 320, 1_920, 1_920, 7_680]
+
+
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_no_person_has_a_level_above_one_in_a_hundred(kind: str) -> None:
+    found = level(Fraction(1_000), KINDS[kind], 1, 1)
+    assert (found == MOST_FOR_A_PERSON) == (KINDS[kind].half == "persons")
+
+
+def test_a_house_expects_a_wheel_a_table_and_fifty_persons_until_it_has_counted() -> None:
+    at_first = expected_at_first(20)
+    assert at_first.keys() == KINDS.keys()
+    assert (at_first["wheel"], at_first["table-luck"], at_first["player-luck"]) == (20, 20, 1_000)
+    assert (at_first["shift-drift"], at_first["team-drift"]) == (3, 10)
+    assert expected_at_first(0) == AT_ONE_TABLE
+
+
+def test_a_year_expects_as_many_as_the_last_had() -> None:
+    ledger = Ledger(2026, expected=expected_at_first(4))
+    ledger.feed([face(f"d{number}", 1, 0, 0, 0, 0, 0) for number in range(7)], session="s")
+    ledger.begin_year(2027)
+    assert ledger.expected == {**expected_at_first(4), "die": 7}
+    ledger.begin_year(2028)
+    assert ledger.expected["die"] == 7, "a year without any is no count"
 
 
 def face(set_: str, *counts: int) -> Fed:
@@ -52,15 +97,15 @@ def face(set_: str, *counts: int) -> Fed:
 
 
 def test_subjects_get_their_levels_as_they_appear_and_anew_each_year() -> None:
-    ledger = Ledger(2026, budget="2")
+    ledger = Ledger(2026, budget="2", expected={"die": 1})
     ledger.feed([face("a", 1, 0, 0, 0, 0, 0), face("b", 0, 1, 0, 0, 0, 0)], session="s1")
     ledger.feed([face("a", 1, 0, 0, 0, 0, 0)], session="s2")
-    assert {name: process.alpha for name, process in ledger.processes.items()} == {"die: a": "1/16", "die: b": "1/48"}
-    assert ledger.spent == Fraction(1, 12)
+    assert {name: process.alpha for name, process in ledger.processes.items()} == {"die: a": "1/16", "die: b": "1/32"}
+    assert ledger.spent == Fraction(3, 32)
     ledger.begin_year(2027)
     assert ledger.spent == 0
     ledger.feed([face("b", 1, 0, 0, 0, 0, 0)], session="s3")
-    assert ledger.processes["die: b"].alpha == "1/16"
+    assert ledger.processes["die: b"].alpha == "1/32", "two are expected, as many as there were"
     assert ledger.processes["die: a"].year == 2026
 
 
@@ -70,7 +115,7 @@ def test_a_level_is_given_before_its_draws_are_looked_at() -> None:
     [question] = ledger.feed([face("a", 300, 0, 0, 0, 0, 0)], session="s1")
     assert question.rule == "dice-fairness"
     assert question.process.subject == "a"
-    assert (question.crossing.session, question.crossing.alpha, question.crossing.draws) == ("s1", "1/32", 300)
+    assert (question.crossing.session, question.crossing.alpha, question.crossing.draws) == ("s1", "1/1600", 300)
     assert ledger.feed([face("a", 300, 0, 0, 0, 0, 0)], session="s2") == []
 
 

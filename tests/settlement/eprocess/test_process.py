@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from settlement.eprocess.bets import CellBets, Change, staked_cells
 from settlement.eprocess.kinds import KINDS
-from settlement.eprocess.process import UNIT, Family, Mixture, Process
+from settlement.eprocess.process import UNIT, Family, Mixture, Process, cash_left, part_staked
 from tests.settlement.eprocess import by_hand
 
 
@@ -66,9 +67,21 @@ def test_before_anything_is_seen_wealth_is_one_and_stays_one() -> None:
 
 def test_the_cash_is_staked_by_the_schedule_and_never_all_of_it() -> None:
     mixture, process = KINDS["table-luck"].mixture(0), Process("table-luck", "t")
-    for batch in range(1, 60):
+    for batch in range(1, 400):
         fed(process, mixture)
-        assert 0 <= process.cash - UNIT * by_hand.cash_after(batch) < 10_000
+        assert 0 <= process.cash - UNIT * by_hand.cash_after(batch) < 100_000
+    assert process.cash > 0
+
+
+@pytest.mark.parametrize("of_year", [100, 365])
+def test_the_gamblers_of_each_session_have_half_of_what_either_schedule_gives(of_year: int) -> None:
+    left = [cash_left(batches, of_year) for batches in range(of_year + 1)]
+    staked = [before - after for before, after in pairwise(left)]
+    early = [Fraction(7, 8), *(Fraction(1, 4 * batch * (batch + 1)) for batch in range(2, of_year + 1))]
+    assert all(2 * each == alone + Fraction(1, of_year) for each, alone in zip(staked, early, strict=True))
+    assert left[0] == 1
+    assert part_staked(1, of_year) == staked[0]
+    assert 0 < cash_left(10_000, of_year) < left[-1] < Fraction(1, 800)
 
 
 def evidence_by_hand(batches: list[list[int]]) -> Fraction:
@@ -76,17 +89,16 @@ def evidence_by_hand(batches: list[list[int]]) -> Fraction:
 
     The other half is bet on faces, of which it sees none.
     """
-    cash, wealth = Fraction(1), [Fraction(0)] * 11
+    wealth = [Fraction(0)] * 11
     rows = [(on, percent) for on in (1, 0) for percent in (5, 10, 20, 40, 80)]
     for number, batch in enumerate(batches, start=1):
-        staked = cash * (Fraction(7, 8) if number == 1 else Fraction(1, number + 1))
-        cash -= staked
+        staked = by_hand.cash_after(number - 1, 100) - by_hand.cash_after(number, 100)
         for index, (on, percent) in enumerate(rows):
             wealth[index] += staked * Fraction(2 if on else 1, 30)
             for cell in batch:
                 wealth[index] *= by_hand.staked((6, 30), (on,), percent, cell)
         wealth[-1] += staked / 2
-    return cash + sum(wealth)
+    return by_hand.cash_after(len(batches), 100) + sum(wealth)
 
 
 @settings(max_examples=25, deadline=None)
@@ -119,7 +131,7 @@ def test_a_process_that_is_saved_anywhere_goes_on_as_if_it_had_not_been(batches:
 
 
 ALL_IN = Mixture(Family("coin", 1, CellBets((1, 1), (staked_cells((1, 1), (0,), 100),))))
-"""A gambler who stakes everything on heads: 7/8 of the wealth doubles, or is gone."""
+"""A gambler who stakes everything on heads: what he has doubles, or is gone. He gets 7/16 + 1/730 at first."""
 
 
 def toss(process: Process, *sides: int) -> list[str]:
@@ -132,12 +144,12 @@ def toss(process: Process, *sides: int) -> list[str]:
 
 
 def test_a_process_asks_when_it_reaches_one_over_alpha_and_not_before() -> None:
-    # After one head: 7/8 × 2 + 1/8 = 15/8.
+    after_a_head = 1 + Fraction(7, 16) + Fraction(1, 730)
     process = Process("k", "s")
-    process.begin_year(2026, Fraction(8, 15))
+    process.begin_year(2026, 1 / after_a_head + Fraction(1, 10**30))
     assert toss(process, 0) == ["s1"]
     process = Process("k", "s")
-    process.begin_year(2026, Fraction(8, 15) - Fraction(1, 10**9))
+    process.begin_year(2026, 1 / after_a_head - Fraction(1, 10**9))
     assert toss(process, 0) == []
     assert not process.asks()
 
@@ -148,7 +160,8 @@ def test_a_question_stays_although_wealth_falls_and_is_asked_once_a_year() -> No
     assert toss(process, 0, 0, 1, 0, 0, 0, 0) == ["s2"]
     assert process.asks()
     assert process.crossings[0].draws == 2
-    assert process.crossings[0].evidence == 3  # after two heads 7/8 × 4 + 1/8 × 1/3 × 2 + 1/8 × 2/3
+    # After two heads: (7/16 + 1/730) × 4, (1/48 + 1/730) × 2, and what is left.
+    assert process.crossings[0].evidence == 2
     assert process.highest > process.crossings[0].evidence * UNIT
 
 
@@ -187,7 +200,8 @@ def test_a_channel_that_is_missing_leaves_its_gamblers_alone() -> None:
     before = list(process.wealth)
     cash = process.cash
     fed(process, mixture, luck=[Change(5, -5, 5)])
-    added = [(cash // 3) * share >> 128 for share in mixture.shares]
+    part = part_staked(2, 365)
+    added = [(cash * part.numerator // part.denominator) * share >> 128 for share in mixture.shares]
     unchanged = sum(family.bets.bettors for family in mixture.families if family.channel != "luck")
     assert process.wealth[:unchanged] == [b + a for b, a in zip(before, added, strict=True)][:unchanged]
     assert process.wealth[unchanged:] != [b + a for b, a in zip(before, added, strict=True)][unchanged:]

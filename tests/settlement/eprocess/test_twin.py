@@ -113,7 +113,7 @@ def test_wealth_reaches_a_level_as_rarely_as_it_should(kind: str, runs: int, bat
 QUICK = ("spins aimed at nine pockets", "too few sevens", "doubles", "past posting, straight up")
 
 
-@pytest.mark.parametrize("runs", [20, pytest.param(60, marks=pytest.mark.faults)])
+@pytest.mark.parametrize("runs", [150, pytest.param(400, marks=pytest.mark.faults)])
 @pytest.mark.parametrize("name", [*QUICK, "fresh dice, one of two 5/24 : 3/24"])
 def test_what_is_wrong_is_noticed_within_the_goal(name: str, runs: int) -> None:
     [alternative] = [each for each in ALTERNATIVES if each.name == name]

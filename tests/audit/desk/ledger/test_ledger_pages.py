@@ -39,6 +39,7 @@ from audit.models import (
     Casino,
     Finding,
     GamingTable,
+    LedgerCursor,
     LedgerProcess,
     LedgerQuestion,
     LedgerSetAside,
@@ -147,11 +148,11 @@ def test_a_process_shows_its_curve_what_moved_it_and_its_question(tenant: Tenant
     question = LedgerQuestion.objects.get(process=process(casino))
     assert '<svg xmlns="http://www.w3.org/2000/svg" class="chart evidence"' in shown
     assert '<path class="raised"' in shown
-    assert f"level of {DAY.year}: 16" in shown
+    assert f"level of {DAY.year}: 32" in shown
     assert "style=" not in shown.split('<div class="page process">')[1]
     assert f"/admin/audit/finding/{question.finding_id}/change/" in shown
-    assert "1/16" in shown
-    assert "at most 1 in 16" in shown
+    assert "1/32" in shown
+    assert "at most 1 in 32" in shown
     moved = section(shown, "moved")
     assert night_of(DAY) in moved, "the name of the session"
     assert ">Night</th>" not in moved
@@ -714,13 +715,13 @@ def section(shown: str, name: str) -> str:
 def test_a_process_that_has_asked_says_how_often_such_a_question_is_wrong(tenant: Tenant, casino: Casino) -> None:
     certain = section(page(client(tenant, Role.AUDITOR), f"{LIST}{process(casino).pk}/change/"), "certain")
     question = LedgerQuestion.objects.get(process=process(casino))
-    assert question.alpha == "1/16"
-    assert "<b>at most 1 in 16</b> gets to this level in a year" in certain
+    assert question.alpha == "1/32"
+    assert "<b>at most 1 in 32</b> gets to this level in a year" in certain
     assert re.search(
         r"Its evidence was ([^:]+) when it asked: if everything is in order, at most 1 in \1 gets this far", certain
     )
     assert "the casino allows 1 false questions" not in certain
-    assert "the casino allows 1 false question a year on average; one part in 16 of that" in certain
+    assert "the casino allows 1 false question a year on average; one part in 32 of that" in certain
 
 
 def test_a_process_below_its_level_claims_nothing(tenant: Tenant, casino: Casino) -> None:
@@ -1045,5 +1046,6 @@ def test_what_is_inspected_is_the_wheel_or_the_set_of_dice(
 
 
 def test_a_level_of_the_budget_is_rounded_and_not_cut_off() -> None:
-    [group] = list_page._groups([Given("wheel", 1, 0.158)])
-    assert group["given"] == "0.16"
+    cursor = LedgerCursor(budget="2", expected={"wheel": 7})
+    [group] = list_page._groups([Given("wheel", 1, 0.158)], cursor)
+    assert (group["given"], group["left"], group["expected"]) == ("0.16", "0.09", "7")
