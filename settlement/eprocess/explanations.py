@@ -39,6 +39,18 @@ OF_DICE: Mapping[str, str] = MappingProxyType(
 """Kinds about dice, and the channel on which a learner counts what came: each face, or each total of two dice."""
 
 
+COUNTED: Mapping[str, str] = MappingProxyType(
+    {
+        "wheel": "pocket",
+        "wheel-displacement": "displacement",
+        "croupier-displacement": "displacement",
+        "shooter": "seven",
+        **OF_DICE,
+    }
+)
+"""The channel of each kind whose batches are kept as counts, to say since when something comes more often."""
+
+
 class Tally(NamedTuple):
     """How often each face or each total of two dice came, and in how many of all equally likely ways it comes."""
 
