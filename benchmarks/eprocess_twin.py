@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from settlement.eprocess.bets import EVENS, ArcBets, CellBets, Learner, LinearBets, PairLearner
+from settlement.eprocess.bets import EVENS, ArcBets, CellBets, Learner, LinearBets, Moved, PairLearner
 from settlement.eprocess.process import UNIT, Mixture, part_staked
 
 LARGEST = 1e15
@@ -81,6 +81,19 @@ class Learning:
         self.counts, self.drawn = self.counts[rows], self.drawn[rows]
 
 
+class Without:
+    """What sees all but the first cell."""
+
+    def __init__(self, learning: Learning) -> None:
+        self.learning = learning
+
+    def factor(self, seen: np.ndarray) -> np.ndarray:
+        return self.learning.factor(seen[:, 1:])
+
+    def keep(self, rows: np.ndarray) -> None:
+        self.learning.keep(rows)
+
+
 class Linear:
     """Gamblers on the sign of changes; sees (amount, lowest, highest, how many such) on the last axis."""
 
@@ -109,8 +122,15 @@ class Twin:
                 case ArcBets() | CellBets():
                     merged.setdefault(family.channel, []).append(Fixed(bets))
                     continue
+                case Moved(ArcBets() as moved):
+                    part = Fixed(moved)
+                    part.logs, part.zero = (np.pad(each, ((1, 0), (0, 0))) for each in (part.logs, part.zero))
+                    merged.setdefault(family.channel, []).append(part)
+                    continue
+                case Moved(Learner() as moved):
+                    each: Any = Without(Learning(moved, runs))
                 case Learner() | PairLearner():
-                    each: Any = Learning(bets, runs)
+                    each = Learning(bets, runs)
                 case LinearBets():
                     each = Linear(bets)
                 case _:
@@ -159,7 +179,7 @@ class Twin:
         """Go on with these runs only."""
         self.cash, self.wealth = self.cash[rows], self.wealth[rows]
         for _channel, bets, _size in self.families:
-            if isinstance(bets, Learning):
+            if isinstance(bets, Learning | Without):
                 bets.keep(rows)
 
 
@@ -170,7 +190,7 @@ def _reordered(mixture: Mixture) -> np.ndarray:
     others: list[int] = []
     for family in mixture.families:
         taken = [next(shares) for _ in range(family.bets.bettors)]
-        is_fixed = isinstance(family.bets, ArcBets | CellBets)
+        is_fixed = isinstance(getattr(family.bets, "bets", family.bets), ArcBets | CellBets)
         (fixed.setdefault(family.channel, []) if is_fixed else others).extend(taken)
     ordered = others + [share for channel in fixed.values() for share in channel]
     return np.array(ordered, dtype=float) / UNIT

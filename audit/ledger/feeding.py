@@ -48,6 +48,7 @@ from audit.reconciliation.sessions import StreamLocked
 from settlement import ENGINE_VERSION
 from settlement.eprocess.budget import expected_at_first
 from settlement.eprocess.channels import Fed, of_evening, of_payouts, of_session, of_variance
+from settlement.eprocess.explanations import counted_in
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.ledger import EDITION, Ledger, name_of
 from settlement.eprocess.observations import Payout, decode
@@ -226,8 +227,15 @@ def _feed(
     before = {name: process.draws for name, process in ledger.processes.items()}
     questions = ledger.feed(seen, session=row.stream.name if row.stream is not None else row.gaming_day.isoformat())
     rows = _keep(casino, ledger, held, row.gaming_day)
+    counted = {name_of(fed): counted_in(fed.kind, fed.seen) for fed in seen}
     LedgerPoint.objects.bulk_create(
-        LedgerPoint(process=rows[name], batch=row, draws=process.draws - before.get(name, 0), wealth=rows[name].wealth)
+        LedgerPoint(
+            process=rows[name],
+            batch=row,
+            draws=process.draws - before.get(name, 0),
+            wealth=rows[name].wealth,
+            counts=counted[name],
+        )
         for name, process in ledger.processes.items()
     )
     for question in questions:

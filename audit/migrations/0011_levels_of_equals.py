@@ -1,4 +1,4 @@
-"""The ledger says how many subjects of each kind it expected when its year began."""
+"""The ledger keeps how many subjects of each kind a year expected, and what each batch counted."""
 
 from django.db import migrations, models
 
@@ -14,6 +14,7 @@ class Migration(migrations.Migration):
         migrations.AddField(model_name='ledgeryear', name='expected', field=models.JSONField(default=dict)),
         migrations.AddField(model_name='ledgeryear', name='edition', field=models.IntegerField(default=2)),
         migrations.AlterField(model_name='ledgeryear', name='edition', field=models.IntegerField(default=3)),
+        migrations.AddField(model_name='ledgerpoint', name='counts', field=models.JSONField(default=list)),
         migrations.RemoveConstraint(model_name='ledgeryear', name='one_budget_a_year'),
         migrations.AddConstraint(
             model_name='ledgeryear',

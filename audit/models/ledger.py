@@ -320,12 +320,16 @@ def kept(wealth: int) -> Decimal:
 
 
 class LedgerPoint(models.Model):
-    """What one batch did to one process: its wealth after it, in 2⁻¹²⁸, and how many draws the batch had."""
+    """What one batch did to one process: its wealth after it, in 2⁻¹²⁸, and how many draws the batch had.
+
+    ``counts`` are what it counted, cell by cell (``settlement.eprocess.explanations: COUNTED``); none of other kinds.
+    """
 
     process = models.ForeignKey(LedgerProcess, on_delete=models.PROTECT, related_name="points")
     batch = models.ForeignKey(LedgerBatch, on_delete=models.PROTECT, related_name="points")
     draws = models.IntegerField()
     wealth = models.DecimalField(max_digits=1_000, decimal_places=0)
+    counts = models.JSONField(default=list)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["process", "batch"], name="one_point_a_batch")]

@@ -36,6 +36,7 @@ from audit.models import (
 from audit.models.ledger import kept
 from audit.projections.faults import WrongRow
 from settlement.eprocess.channels import Fed
+from settlement.eprocess.explanations import counted_in
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.ledger import EDITION, expected_after, level_of, name_of
 from settlement.eprocess.process import Process
@@ -119,7 +120,8 @@ class _Again:
             self.questions.add((pk, batch.pk, *raised))
         self.sessions[pk] = self.sessions.get(pk, 0) + 1
         self.first_days[pk] = min(self.first_days.get(pk, batch.gaming_day), batch.gaming_day)
-        return (point.draws, point.wealth) == (process.draws - before, kept(process.evidence))
+        given = (process.draws - before, kept(process.evidence), counted_in(fed.kind, fed.seen))
+        return (point.draws, point.wealth, point.counts) == given
 
     def compare(self, cursor: LedgerCursor) -> Iterator[str]:
         """Yield what is stored and is not what was fed."""

@@ -7,6 +7,7 @@ are rounded down so that no cell pays more than fairly, and wealth is rounded do
     ``ArcBets``        an arc of neighbouring cells of a circle comes more often; one gambler for each start
     ``CellBets``       fixed odds for each cell: faces, doubles, a sinusoid
     ``Learner``        bets as the counts so far suggest (Dirichlet prior around fair)
+    ``Moved``          bets on a circle without its cell 0, which is not counted
     ``PairLearner``    the same for each cell that came before: does the next depend on it?
     ``LinearBets``     stakes a part of its wealth on the sign of a change whose mean is 0
     ``DriftBets``      the same for amounts without a known bound, cut off at one that the past sets
@@ -241,6 +242,23 @@ class Learner(NamedTuple):
         gained.append(_Rising(total, draws, step=0))
         lost.append(_Rising(before + self.prior * total, draws))
         return [_ratio_of(wealth[0], gained, lost, draws)]
+
+
+class Moved(NamedTuple):
+    """Bets on which cell comes where it is not cell 0: given that, all others are even. Cell 0 changes nothing."""
+
+    bets: ArcBets | Learner
+
+    @property
+    def bettors(self) -> int:
+        return self.bets.bettors
+
+    @property
+    def memory_cells(self) -> int:
+        return self.bets.memory_cells
+
+    def settle(self, wealth: Sequence[int], memory: list[int], seen: Counts) -> list[int]:
+        return self.bets.settle(wealth, memory, seen[1:])
 
 
 class _Rising(NamedTuple):

@@ -13,13 +13,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from types import MappingProxyType
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
-from settlement.eprocess.bets import ArcBets, Bets, CellBets, Learner
+from settlement.eprocess.bets import ArcBets, Bets, CellBets, Learner, Moved
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.process import UNIT, Family, Process
 
-OnCircle: TypeAlias = Literal["one", "sector", "wide", "wave", "any"]
+OnCircle: TypeAlias = Literal["twice", "one", "sector", "wide", "wave", "any"]
 OfDice: TypeAlias = Literal["face", "double", "seven", "total", "after-double", "after-seven", "after-other"]
 OfMemory: TypeAlias = Literal["displacement-2", "displacement-3", "pair-1", "pair-2", "pair-3"]
 OfMoney: TypeAlias = Literal["luck", "late", "marks", "errors", "money", "payouts", "variance"]
@@ -66,14 +66,16 @@ class Explanation(NamedTuple):
 
 
 class Arc(NamedTuple):
-    """Cells of a circle that follow each other: ``width`` of them from ``start`` on."""
+    """Cells of a circle that follow each other: ``width`` of them from ``start`` on, without the first ``left_out``."""
 
     start: int
     width: int
+    left_out: int = 0
 
     def cells(self, of: int) -> tuple[int, ...]:
         """Return the indexes of its cells on a circle of ``of``."""
-        return tuple((self.start + each) % of for each in range(self.width))
+        circle = of - self.left_out
+        return tuple(self.left_out + (self.start + each) % circle for each in range(self.width))
 
 
 def explanations_of(process: Process) -> list[Explanation]:
@@ -85,15 +87,20 @@ def explanations_of(process: Process) -> list[Explanation]:
     shares: dict[Name, int] = {}
     first = 0
     for family in mixture.families:
-        last = first + family.bets.bettors
-        name = _name_of(process.kind, family)
-        held[name] = held.get(name, 0) + sum(process.wealth[first:last])
-        shares[name] = shares.get(name, 0) + sum(mixture.shares[first:last])
-        first = last
+        for name, bettors in _names_of(process.kind, family):
+            last = first + bettors
+            held[name] = held.get(name, 0) + sum(process.wealth[first:last])
+            shares[name] = shares.get(name, 0) + sum(mixture.shares[first:last])
+            first = last
     if len(held) == 1:
         return []
     found = [Explanation(name, Fraction(process.cash + held[name] * UNIT // shares[name], UNIT)) for name in held]
     return sorted(found, key=lambda each: -each.evidence)
+
+
+def counted_in(kind: str, seen: Mapping[str, Any]) -> list[int]:
+    """Return what a batch of a process counted; nothing of a kind that is not described by counts."""
+    return list(seen.get(COUNTED.get(kind, ""), ()))
 
 
 def best_arc(process: Process) -> Arc | None:
@@ -105,26 +112,32 @@ def best_arc(process: Process) -> Arc | None:
     first = 0
     for family in mixture.families:
         last = first + family.bets.bettors
-        if isinstance(family.bets, ArcBets):
+        bets = _on_circle(family)
+        if isinstance(bets, ArcBets):
             share = mixture.shares[first]
-            start = max(range(family.bets.cells), key=lambda cell: process.wealth[first + cell])
+            start = max(range(bets.cells), key=lambda cell: process.wealth[first + cell])
             holds = process.wealth[first + start] * UNIT // share
             if best is None or holds > best[0]:
-                best = holds, Arc(start, family.bets.width)
+                best = holds, Arc(start, bets.width, process.variant - bets.cells)
         first = last
     return best[1] if best is not None else None
 
 
 def counts_of(process: Process) -> Sequence[int]:
-    """Return how often each cell of the circle came, as its finest learner counted; nothing of another process."""
+    """Return how often each cell of the circle came, as its finest learner counted; nothing of another process.
+
+    A cell that its gamblers leave out has 0.
+    """
     if process.kind not in CIRCULAR or not process.wealth:
         return ()
     families = KINDS[process.kind].mixture(process.variant).families
-    return next(
+    learned = (
         memory
         for family, memory in zip(families, process.memory, strict=True)
-        if isinstance(family.bets, Learner) and len(family.bets.sizes) == process.variant
+        if isinstance(_on_circle(family), Learner)
     )
+    finest = max(learned, key=len)
+    return [0] * (process.variant - len(finest)) + finest
 
 
 def tally_of(process: Process) -> Tally | None:
@@ -145,13 +158,29 @@ def arcs_of(process: Process) -> int:
     if process.kind not in CIRCULAR or not process.wealth:
         return 0
     families = KINDS[process.kind].mixture(process.variant).families
-    widths = {family.bets.width for family in families if isinstance(family.bets, ArcBets)}
-    return len(widths) * process.variant
+    arcs = [bets for bets in map(_on_circle, families) if isinstance(bets, ArcBets)]
+    return len({each.width for each in arcs}) * arcs[0].cells
+
+
+def _on_circle(family: Family) -> Bets:
+    """Return the bets of a family, on whatever part of the circle."""
+    return family.bets.bets if isinstance(family.bets, Moved) else family.bets
+
+
+def _names_of(kind: str, family: Family) -> list[tuple[Name, int]]:
+    """Return what the gamblers of a family bet on, in turn, with how many of them do.
+
+    The distance 0 is the last pocket again: a spin recorded twice.
+    """
+    bets = family.bets
+    if kind == "wheel-displacement" and isinstance(bets, ArcBets) and bets.width == 1:
+        return [("twice", 1), ("one", bets.cells - 1)]
+    return [(_name_of(kind, family), bets.bettors)]
 
 
 def _name_of(kind: str, family: Family) -> Name:
     if kind in CIRCULAR:
-        return _name_on_circle(family.bets)
+        return _name_on_circle(_on_circle(family))
     if family.channel == "face" and not isinstance(family.bets, CellBets):
         return "any"
     assert family.channel in _CHANNELS, family.channel

@@ -61,7 +61,9 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         ),
         "table-luck": Kind("table", LUCK, "table-luck", "equipment", 2, _plain(mixtures.table_luck)),
         "table-drift": Kind("table", BALANCED, "accounting-drift", "equipment", 1, _plain(mixtures.drift)),
-        "croupier-displacement": Kind("croupier, wheel", EVEN, "wheel-signature", "persons", 2, mixtures.displacement),
+        "croupier-displacement": Kind(
+            "croupier, wheel", EVEN, "wheel-signature", "persons", 2, mixtures.displacement_of_croupier
+        ),
         "shooter": Kind("player", FAIR_DICE, "shooter-fairness", "persons", 1, _plain(mixtures.shooter)),
         "player-luck": Kind("player", LUCK, "player-luck", "persons", 4, _plain(mixtures.player_luck)),
         "pair-luck": Kind("player, croupier", PAIR, "player-luck", "persons", 1, _plain(mixtures.pair_luck)),

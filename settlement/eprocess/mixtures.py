@@ -17,6 +17,7 @@ from settlement.eprocess.bets import (
     Learner,
     LesserBets,
     LinearBets,
+    Moved,
     OddsRatioBets,
     PairLearner,
     aimed_arc,
@@ -104,6 +105,19 @@ def displacement(cells: int) -> Mixture:
     return Mixture(
         *(Family("displacement", 1, aimed_arc(cells, width, aim)) for width in _widths(cells) for aim in AIMS),
         Family("displacement", 2, Learner(tuple(range(cells)), (1,) * cells, 5)),
+    )
+
+
+@cache
+def displacement_of_croupier(cells: int) -> Mixture:
+    """Return the mixture against a croupier's displacements that are not even.
+
+    The last pocket again is left out: a spin that was recorded twice looks so, and says nothing of him.
+    """
+    others = cells - 1
+    return Mixture(
+        *(Family("displacement", 1, Moved(aimed_arc(others, width, aim))) for width in WIDTHS for aim in AIMS),
+        Family("displacement", 2, Moved(Learner(tuple(range(others)), (1,) * others, 5))),
     )
 
 

@@ -116,11 +116,11 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
 
     @admin.display(description=_("evidence since it began"), ordering="wealth")
     def now(self, process: LedgerProcess) -> str:
-        return page.times(process.wealth_over_start)
+        return page.odds(process.wealth_over_start)
 
     @admin.display(description=_("evidence of the year"))
     def of_the_year(self, process: LedgerProcess) -> str:
-        return page.times(process.e_value)
+        return page.odds(process.e_value)
 
     @admin.display(description=_("level"))
     def asks_at(self, process: LedgerProcess) -> str:

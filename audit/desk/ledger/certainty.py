@@ -42,6 +42,8 @@ def certainty_of(process: LedgerProcess, question: LedgerQuestion | None, budget
 def _at_evidence(process: LedgerProcess, question: LedgerQuestion | None) -> str:
     """Return what the evidence since the year began says, by Ville's inequality; what it was when it was asked."""
     if question is not None:
+        if question.evidence > page.MILLION:
+            return _("Its evidence was more than a million to one when it asked.")
         evidence = page.times(Fraction(int(question.evidence)))
         return _("Its evidence was %(evidence)s when it asked: if everything is in order, at most 1 "
                  "in %(evidence)s gets this far in a year.") % {"evidence": evidence}  # fmt: skip

@@ -7,6 +7,7 @@ from datetime import date
 from fractions import Fraction
 from typing import Any
 
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.desk import parts
@@ -39,6 +40,8 @@ NULLS = {
     "payout-lean": _("at one table and night, the error in a payout does not depend on which croupier made it"),
     "payout-rate": _("at one table and night, the error in a payout does not depend on which croupier made it"),
 }
+MILLION = 10**6
+
 LUCK = _("given the stakes on the table, a draw changes nobody’s expectation")
 BALANCED = _("the accounting variance is 0 on average")
 
@@ -49,6 +52,11 @@ def times(wealth: Fraction) -> str:
     if language() == "fr":
         return text.replace(",", "\N{NARROW NO-BREAK SPACE}").replace(".", ",")
     return text
+
+
+def odds(wealth: Fraction) -> str:
+    """Return evidence as ``times`` does; beyond a million no number, for a larger one says nothing more."""
+    return gettext("more than a million to one") if wealth > MILLION else times(wealth)
 
 
 def title_of(process: LedgerProcess) -> Any:
@@ -75,8 +83,8 @@ def row_of(process: LedgerProcess) -> dict[str, Any]:
     return {
         "process": process,
         "title": title_of(process),
-        "wealth": times(process.wealth_over_start),
-        "of_the_year": times(process.e_value),
+        "wealth": odds(process.wealth_over_start),
+        "of_the_year": odds(process.e_value),
         "asks_at": times(process.threshold),
     }
 

@@ -15,6 +15,7 @@ from django.utils.translation import gettext as _
 from audit.charts.evidence import Level, Session, draw_evidence
 from audit.charts.share import draw_share
 from audit.desk.ledger import page
+from audit.desk.ledger.beginning import Began, began_of
 from audit.desk.ledger.certainty import certainty_of
 from audit.desk.ledger.coups import Coup, coups_of
 from audit.desk.ledger.dice import counted_of
@@ -57,6 +58,7 @@ def process_context(process: LedgerProcess, names: Names) -> dict[str, Any]:
     last = questions[-1] if questions else None
     levels = _levels(process)
     of_year = last.year if last else process.year
+    began = began_of(process, state, points, last)
     return {
         **page.row_of(process),
         "subject": subjects_of(process.casino, [process], directory)[process.pk],
@@ -68,24 +70,26 @@ def process_context(process: LedgerProcess, names: Names) -> dict[str, Any]:
         "reference": reference(findings[last.finding_id]) if last else "",
         "one_in": one_in(last.alpha if last else process.alpha),
         "is_watched": last is None and process.pk in {each.pk for each in listing.watched(process.casino)},
-        "highest": page.times(process.highest_over_start),
+        "highest": page.odds(process.highest_over_start),
         "observations": count(process.draws),
         "certain": certainty_of(process, last, next((each.budget for each in levels if each.year == of_year), None)),
         "chart": _chart(process, points, factors, set(largest), {question.batch_id for question in questions}, levels),
         "moves": [{"point": points[index], "factor": factor_text(factors[index])} for index in largest],
         "others": _rows(process.casino, others, directory),
-        "corrected": page.times(Fraction(corrected.evidence, UNIT)) if corrected is not None else None,
+        "corrected": page.odds(Fraction(corrected.evidence, UNIT)) if corrected is not None else None,
         "questions": [
             {
                 "question": question,
                 "finding": findings[question.finding_id],
-                "evidence": page.times(Fraction(int(question.evidence))),
+                "evidence": page.odds(Fraction(int(question.evidence))),
                 "level": page.times(1 / Fraction(question.alpha)),
             }
             for question in questions
         ],
         "most": most,
-        **_from_state(process, state),
+        "began": began,
+        "is_beyond": is_beyond(process, questions),
+        **_from_state(process, state, began),
         "coups": coups_of(process, state, most) if last is not None else [],
         "is_equipment": equipment_of(process) is not None,
     }
@@ -117,7 +121,7 @@ def _most(points: Sequence[LedgerPoint], factors: Sequence[Fraction]) -> list[Le
     return [points[index] for index in sorted(range(len(points)), key=lambda index: -factors[index])]
 
 
-def _from_state(process: LedgerProcess, state: Process | None) -> dict[str, Any]:
+def _from_state(process: LedgerProcess, state: Process | None, began: Began | None) -> dict[str, Any]:
     """Return what the stored state says. Where it is none the page shows the rest, and ``verify`` names it."""
     if state is None:
         return {}
@@ -125,7 +129,7 @@ def _from_state(process: LedgerProcess, state: Process | None) -> dict[str, Any]
         "fit": fit_of(process, state),
         "dice": counted_of(process, state),
         "rivals": rivals_of(process, state),
-        "interval": interval_of(process, state),
+        "interval": interval_of(state, began),
     }
 
 
@@ -137,6 +141,11 @@ def _state_of(process: LedgerProcess) -> Process | None:
         return msgspec.json.decode(bytes(process.state), type=Process)
     except msgspec.DecodeError:
         return None
+
+
+def is_beyond(process: LedgerProcess, questions: Iterable[LedgerQuestion]) -> bool:
+    """Whether evidence is so large that an error of the record is likelier than what is asked about."""
+    return process.e_value > page.MILLION or any(each.evidence > page.MILLION for each in questions)
 
 
 def one_in(alpha: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from audit.desk.ledger.beginning import Began
 from audit.exports.page_pdf import Chart, PagePdf, Part, Tile
 from audit.models import LedgerProcess
 from audit.presentation import count, day, night_of
@@ -116,6 +117,9 @@ def process_pdf(process: LedgerProcess, context: Mapping[str, Any], today: date)
         )
     )  # fmt: skip
     certain = context["certain"]
+    began = context["began"]
+    if began is not None:
+        parts.insert(0, _since_when(began))
     sentences = [context["explanation"], certain.at_evidence, certain.of_budget]
     if interval := context.get("interval"):
         sentences.insert(1, interval.words)
@@ -130,6 +134,17 @@ def process_pdf(process: LedgerProcess, context: Mapping[str, Any], today: date)
         charts=[Chart(_("How the evidence grew"), str(context["chart"]))],
         parts=parts,
     ).render()
+
+
+def _since_when(began: Began) -> Part:
+    first = day(began.days[0], with_year=True) if began.days else _("not known")
+    last = began.days[1] if began.days else began.last.batch.gaming_day
+    rows = [
+        [_("Most likely since"), day(began.best_day, with_year=True)],
+        [_("Not before"), first],
+        [_("By then at the latest"), day(last, with_year=True)],
+    ]
+    return Part(_("Since when"), [_("Beginning"), _("Night")], rows)
 
 
 def _observed(process: LedgerProcess) -> str:

@@ -20,12 +20,13 @@ from django.utils.translation import gettext_lazy
 from audit.charts.interval import draw_share_interval
 from audit.charts.rivals import Rival, draw_rivals
 from audit.desk.ledger import page
+from audit.desk.ledger.beginning import CERTAIN, Began, watched_of
 from audit.ledger import listing
 from audit.models import LedgerProcess
-from audit.presentation import count
+from audit.presentation import day
 from audit.reconciliation.wording import share
-from settlement.eprocess.confidence import interval_of_share
-from settlement.eprocess.explanations import OF_DICE, arcs_of, best_arc, counts_of, explanations_of, tally_of
+from settlement.eprocess.confidence import Interval, interval_of_share
+from settlement.eprocess.explanations import counts_of, explanations_of, tally_of
 from settlement.eprocess.process import Process
 
 OF_POCKETS: Mapping[str, Promise] = MappingProxyType(
@@ -39,6 +40,7 @@ OF_POCKETS: Mapping[str, Promise] = MappingProxyType(
 )
 OF_DISTANCES: Mapping[str, Promise] = MappingProxyType(
     {
+        "twice": gettext_lazy("Recorded twice, or the same pocket again"),
         "one": gettext_lazy("One distance"),
         "sector": gettext_lazy("3 or 5 adjacent distances"),
         "wide": gettext_lazy("9 to 18 adjacent distances"),
@@ -66,9 +68,6 @@ OTHERS: Mapping[str, Promise] = MappingProxyType(
         "money": gettext_lazy("More money one way"),
     }
 )
-
-LEVEL = Fraction(1, 20)
-"""What an interval may miss."""
 
 MILLION = 10**6
 
@@ -115,27 +114,24 @@ def _words(kind: str, name: str) -> Promise:
     return OF_DISTANCES[name] if kind in ("wheel-displacement", "croupier-displacement") else OTHERS[name]
 
 
-def interval_of(process: LedgerProcess, state: Process) -> Certain | None:
-    """Return how sure the share of what fits best is; None of a process that keeps no counts. No query."""
-    arc, counts = best_arc(state), counts_of(state)
-    draws = sum(counts)
-    if arc is not None and draws:
-        times = sum(counts[index] for index in arc.cells(len(counts)))
-        words = _("What is in gold above, chosen among %(of)s arcs") % {"of": count(arcs_of(state))}
-        return _certain(times, draws, Fraction(arc.width, len(counts)), arcs_of(state), words)
-    tally = tally_of(state)
-    if tally is None or not sum(tally.counts):
+def interval_of(state: Process, began: Began | None) -> Certain | None:
+    """Return how sure the share of what fits best is: since it ``began``, or over all draws of one that has not asked.
+
+    None of a process that keeps no counts. No query.
+    """
+    watched = watched_of(state)
+    counts = counts_of(state) or getattr(tally_of(state), "counts", ())
+    if watched is None or not counts or not sum(counts) or (began is not None and began.share is None):
         return None
-    draws, ways = sum(tally.counts), sum(tally.ways)
-    excess = [Fraction(times * ways, own) for times, own in zip(tally.counts, tally.ways, strict=True)]
-    best = excess.index(max(excess))
-    lowest = 1 if OF_DICE[process.kind] == "face" else 2
-    words = _("The %(cell)s, chosen among %(of)s") % {"cell": best + lowest, "of": len(excess)}
-    return _certain(tally.counts[best], draws, Fraction(tally.ways[best], ways), len(excess), words)
+    if began is not None and began.share is not None:
+        what = _("%(what)s, since %(day)s") % {"what": watched.words, "day": day(began.best_day, with_year=True)}
+        return _certain(began.share, watched.chance, what)
+    times = sum(counts[cell] for cell in watched.cells)
+    found = interval_of_share(times, sum(counts), CERTAIN, chosen_of=watched.chosen_of)
+    return _certain(found, watched.chance, watched.words)
 
 
-def _certain(times: int, draws: int, chance: Fraction, chosen_of: int, what: str) -> Certain:
-    found = interval_of_share(times, draws, LEVEL, chosen_of=chosen_of)
+def _certain(found: Interval, chance: Fraction, what: str) -> Certain:
     low, middle, high, by_chance = (_in_millionths(each) for each in (found.low, found.share, found.high, chance))
     texts = {"low": share(low, 1), "high": share(high, 1), "chance": share(by_chance, 1), "what": what}
     words = _("%(what)s: its true share lies between %(low)s and %(high)s; chance gives %(chance)s.") % texts

@@ -47,6 +47,13 @@ _WHEEL = Todo(
     gettext_lazy("Inspect the wheel %(what)s"),
     gettext_lazy("The level of the bowl, the separators and the ball track."),
 )
+_TWICE = Todo(
+    gettext_lazy("Check in the table system whether spins were recorded twice"),
+    gettext_lazy(
+        "For the owner of the equipment: the same pocket again at once is an error of the record before it is "
+        "anything else."
+    ),
+)
 _DICE = Todo(
     gettext_lazy("Take the dice out of play and measure them"),
     gettext_lazy("Edges, faces, pips and balance; other dice are used meanwhile."),
@@ -92,7 +99,7 @@ _HEARING_OF_FINDINGS = Todo(
 STEPS: Mapping[str, Sequence[Todo]] = MappingProxyType(
     {
         "wheel": (_WHEEL, _OTHER_HANDS),
-        "wheel-displacement": (_WHEEL, _OTHER_HANDS),
+        "wheel-displacement": (_TWICE, _WHEEL, _OTHER_HANDS),
         "wheel-memory": (_WHEEL, _OTHER_HANDS),
         "croupier-displacement": (
             _WHEEL,

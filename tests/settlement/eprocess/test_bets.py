@@ -47,8 +47,11 @@ def ways_of(family: Family, cells: int) -> tuple[int, ...]:
 
 COUNTED = [
     pytest.param(family, cells, id=f"{kind}-{cells}-{index}-{family.channel}")
-    for kind in ("wheel", "wheel-displacement", "wheel-memory", "die", "dice-pair", "shooter", "void-call")
-    for cells in ((9, 37, 38) if kind.startswith("wheel") else (0,))
+    for kind in (
+        "wheel", "wheel-displacement", "croupier-displacement", "wheel-memory", "die", "dice-pair", "shooter",
+        "void-call",
+    )
+    for cells in ((9, 37, 38) if kind.startswith(("wheel", "croupier")) else (0,))
     for index, family in enumerate(KINDS[kind].mixture(cells).families)
     if not isinstance(family.bets, LinearBets | PairLearner)
 ]

@@ -42,7 +42,8 @@ def luck(chance: np.random.Generator, rows: int) -> dict[str, np.ndarray]:
 
 
 DRAWN = {
-    "wheel": wheel, "wheel-displacement": wheel, "wheel-memory": wheel, "dice-supply": dice, "dice-pair": dice,
+    "wheel": wheel, "wheel-displacement": wheel, "croupier-displacement": wheel, "wheel-memory": wheel,
+    "dice-supply": dice, "dice-pair": dice,
     "shooter": dice, "player-luck": luck, "table-luck": luck,
 }  # fmt: skip
 

@@ -40,6 +40,7 @@ from audit.models import (
     Finding,
     GamingTable,
     LedgerCursor,
+    LedgerPoint,
     LedgerProcess,
     LedgerQuestion,
     LedgerSetAside,
@@ -52,7 +53,7 @@ from audit.models import (
 from audit.presentation import day, local, night_of, reference
 from audit.reconciliation import sessions
 from settlement.codec import decode_one_stored
-from settlement.eprocess.confidence import interval_of_share
+from settlement.eprocess.change import Counted, beginning_of
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.observations import decode, encode
 from settlement.eprocess.process import UNIT
@@ -717,11 +718,46 @@ def test_a_process_that_has_asked_says_how_often_such_a_question_is_wrong(tenant
     question = LedgerQuestion.objects.get(process=process(casino))
     assert question.alpha == "1/32"
     assert "<b>at most 1 in 32</b> gets to this level in a year" in certain
-    assert re.search(
-        r"Its evidence was ([^:]+) when it asked: if everything is in order, at most 1 in \1 gets this far", certain
-    )
+    assert question.evidence > 10**6
+    assert "Its evidence was more than a million to one when it asked." in certain
     assert "the casino allows 1 false questions" not in certain
     assert "the casino allows 1 false question a year on average; one part in 32 of that" in certain
+
+
+@pytest.mark.superuser
+def test_of_evidence_that_is_no_more_than_a_million_the_number_is_said(tenant: Tenant, casino: Casino) -> None:
+    LedgerQuestion.objects.filter(process=process(casino)).update(evidence=1_340)
+    shown = page(client(tenant, Role.AUDITOR), f"{LIST}{process(casino).pk}/change/")
+    assert "Its evidence was 1,340 when it asked: if everything is in order, at most 1 in 1,340 gets this far" in shown
+
+
+def test_the_first_thing_on_the_page_of_a_question_is_since_when(tenant: Tenant, casino: Casino) -> None:
+    reader = client(tenant, Role.AUDITOR)
+    shown = page(reader, f"{LIST}{process(casino).pk}/change/")
+    assert re.findall(r'<h2 id="([^"]+)"', shown)[0] == "since"
+    since = section(shown, "since")
+    night = night_of(DAY)
+    assert f"Most likely since <b>{night}</b>." in since
+    assert f"It cannot have begun before {night}, nor after {night}" in since
+    watched = LedgerProcess.objects.get(casino=casino, name="wheel 37: W2")
+    assert 'id="since"' not in page(reader, f"{LIST}{watched.pk}/change/"), "nothing is said below the level"
+
+
+@pytest.mark.superuser
+def test_a_process_that_counts_nothing_says_by_when_it_had_begun(tenant: Tenant, casino: Casino) -> None:
+    LedgerPoint.objects.filter(process=process(casino)).update(counts=[])
+    since = section(page(client(tenant, Role.AUDITOR), f"{LIST}{process(casino).pk}/change/"), "since")
+    assert f"It had begun by {night_of(DAY)}, when it asked." in since
+    assert "cannot have begun before" not in since
+
+
+def test_evidence_beyond_a_million_says_what_is_likelier_than_fraud(tenant: Tenant, casino: Casino) -> None:
+    reader = client(tenant, Role.AUDITOR)
+    shown = page(reader, f"{LIST}{process(casino).pk}/change/")
+    assert "more than a million to one" in shown
+    assert "whether a spin or throw was recorded twice" in shown
+    watched = LedgerProcess.objects.get(casino=casino, name="wheel 37: W2")
+    assert "whether a spin or throw was recorded twice" not in page(reader, f"{LIST}{watched.pk}/change/")
 
 
 def test_a_process_below_its_level_claims_nothing(tenant: Tenant, casino: Casino) -> None:
@@ -945,7 +981,8 @@ def test_a_process_of_a_wheel_says_between_what_the_share_lies(
     certain = certain[: certain.index("</section>")]
     assert words in certain
     assert 'class="chart certain"' in certain
-    found = interval_of_share(20, 20, Fraction(1, 20), chosen_of=222)  # twenty times the same pocket
+    # Twenty times the same pocket, at the level of the question.
+    found = beginning_of([Counted(20, 20)], Fraction(1, 37), Fraction(1, 32), chosen_of=222).share
     assert f"{float(found.low) * 100:.1f}".replace(".", "," if language == "fr" else ".") in certain
 
 
