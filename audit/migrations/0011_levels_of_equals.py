@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('audit', '0007_third_ledger'),
+        ('audit', '0008_finding_claim'),
     ]
 
     operations = [

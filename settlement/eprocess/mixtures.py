@@ -116,7 +116,7 @@ def displacement_of_croupier(cells: int) -> Mixture:
     """
     others = cells - 1
     return Mixture(
-        *(Family("displacement", 1, Moved(aimed_arc(others, width, aim))) for width in WIDTHS for aim in AIMS),
+        *(Family("displacement", 1, Moved(aimed_arc(others, width, aim))) for width in _widths(others) for aim in AIMS),
         Family("displacement", 2, Moved(Learner(tuple(range(others)), (1,) * others, 5))),
     )
 
