@@ -12,6 +12,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
+import msgspec
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
@@ -24,6 +25,8 @@ from audit.casework import actions
 from audit.casework.video import AROUND
 from audit.charts.dots import NAMED
 from audit.desk.ledger import list_page
+from audit.desk.ledger.beginning import began_of
+from audit.desk.ledger.certainty import certainty_of
 from audit.desk.ledger.coups import Coup, to_ask_for
 from audit.desk.ledger.inspection_order import inspected
 from audit.desk.ledger.process_page import factor_text, one_in
@@ -56,7 +59,7 @@ from settlement.codec import decode_one_stored
 from settlement.eprocess.change import Counted, beginning_of
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.observations import decode, encode
-from settlement.eprocess.process import UNIT
+from settlement.eprocess.process import UNIT, Process
 from tests import citus
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.conftest import make_tenant
@@ -724,17 +727,16 @@ def test_a_process_that_has_asked_says_how_often_such_a_question_is_wrong(tenant
     assert "the casino allows 1 false question a year on average; one part in 32 of that" in certain
 
 
-@pytest.mark.superuser
-def test_of_evidence_that_is_no_more_than_a_million_the_number_is_said(tenant: Tenant, casino: Casino) -> None:
-    LedgerQuestion.objects.filter(process=process(casino)).update(evidence=1_340)
-    shown = page(client(tenant, Role.AUDITOR), f"{LIST}{process(casino).pk}/change/")
-    assert "Its evidence was 1,340 when it asked: if everything is in order, at most 1 in 1,340 gets this far" in shown
+def test_of_evidence_that_is_no_more_than_a_million_the_number_is_said(casino: Casino) -> None:
+    asked = LedgerQuestion(alpha="1/32", evidence=1_340)
+    said = certainty_of(process(casino), asked, "1").at_evidence
+    assert said.startswith("Its evidence was 1,340 when it asked: if everything is in order, at most 1 in 1,340 gets")
 
 
 def test_the_first_thing_on_the_page_of_a_question_is_since_when(tenant: Tenant, casino: Casino) -> None:
     reader = client(tenant, Role.AUDITOR)
     shown = page(reader, f"{LIST}{process(casino).pk}/change/")
-    assert re.findall(r'<h2 id="([^"]+)"', shown)[0] == "since"
+    assert re.findall(r'<h2 id="([^"]+)"', shown.split('class="page process"')[1])[0] == "since"
     since = section(shown, "since")
     night = night_of(DAY)
     assert f"Most likely since <b>{night}</b>." in since
@@ -743,12 +745,20 @@ def test_the_first_thing_on_the_page_of_a_question_is_since_when(tenant: Tenant,
     assert 'id="since"' not in page(reader, f"{LIST}{watched.pk}/change/"), "nothing is said below the level"
 
 
-@pytest.mark.superuser
-def test_a_process_that_counts_nothing_says_by_when_it_had_begun(tenant: Tenant, casino: Casino) -> None:
-    LedgerPoint.objects.filter(process=process(casino)).update(counts=[])
-    since = section(page(client(tenant, Role.AUDITOR), f"{LIST}{process(casino).pk}/change/"), "since")
-    assert f"It had begun by {night_of(DAY)}, when it asked." in since
-    assert "cannot have begun before" not in since
+def test_of_a_process_that_counts_nothing_no_first_day_is_known(casino: Casino) -> None:
+    asked = process(casino)
+    points = list(LedgerPoint.objects.filter(process=asked).select_related("batch"))
+    question = LedgerQuestion.objects.select_related("batch").get(process=asked)
+    assert all(sum(each.counts) == each.draws for each in points)
+    state = msgspec.json.decode(bytes(asked.state), type=Process)
+    began = began_of(asked, state, points, question)
+    assert began is not None
+    assert began.days == (DAY, DAY)
+    for each in points:
+        each.counts = []
+    began = began_of(asked, state, points, question)
+    assert began is not None
+    assert (began.days, began.share, began.best_day) == (None, None, DAY)
 
 
 def test_evidence_beyond_a_million_says_what_is_likelier_than_fraud(tenant: Tenant, casino: Casino) -> None:

@@ -18,6 +18,8 @@ from audit.event_store import audit_trail
 from audit.models import Casino, Finding, LedgerProcess, LoggedStream, Person, Role
 from audit.presentation import date_time, money, money_in_prose
 from audit.reconciliation import sessions, wording
+from audit.transparency import kept_findings
+from audit.transparency.integrity_findings import integrity_finding
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.desk.persons.test_names_on_pages import NamedNight
 from tests.audit.desk.printed import words_of
@@ -230,3 +232,18 @@ def test_who_dealt_for_a_player_is_named_with_the_coups_they_shared(tenant: Tena
             section = shown[shown.index('id="dealers"') :]
             assert f"/croupier/{tenant.casino.pk}/c7/" in section
             assert "33 coups, no error" in section
+
+
+def test_findings_and_questions_about_a_player_stand_in_one_list_the_newest_first(tenant: Tenant) -> None:
+    casino = tenant.casino
+    stream = LoggedStream.objects.get(name=played(casino, "p1"))
+    for seq, rule in enumerate(("identification-due", "player-luck", "reportable-cash"), start=1):
+        at = datetime(DAY.year, DAY.month, DAY.day, 20, seq, tzinfo=UTC)
+        finding = integrity_finding(stream, rule, seq, occurred_at=at, facts={"player": "p1"})
+        finding.player = "p1"
+        finding.save()
+    rules = ("reportable-cash", "player-luck", "identification-due")
+    kept_findings.keep({}, [stream.pk], list(rules))
+    page = client_of(hired(tenant, Role.OFFICER, "reader")).get(player_page(casino, "p1"))
+    assert [row.finding.rule for row in page.context["rows"]] == list(rules)
+    assert '<h2 id="found">Findings and questions</h2>' in page.content.decode()
