@@ -241,8 +241,8 @@ def _feed(
     for question in questions:
         ask(rows[name_of(question.process)], row, question)
     if (ledger.year, ledger.expected) != (cursor.year, cursor.expected):
-        said = {"budget": ledger.budget, "expected": ledger.expected}
-        LedgerYear.objects.create(casino=casino, year=ledger.year, **said)
+        known = {"budget": ledger.budget, "expected": ledger.expected}
+        LedgerYear.objects.create(casino=casino, year=ledger.year, **known)
     cursor.year, cursor.budget, cursor.ranks, cursor.edition = ledger.year, ledger.budget, ledger.ranks, EDITION
     cursor.expected = ledger.expected
     cursor.save()

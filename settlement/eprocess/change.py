@@ -15,14 +15,15 @@ more than that are ever wrong, on average, and it does not matter that those are
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from itertools import accumulate
-from math import ceil, exp, floor, inf, lgamma, log, log1p
 from typing import NamedTuple
 
-from settlement.eprocess.confidence import PARTS, Interval
+from settlement.eprocess.confidence import PARTS, PRECISE, Interval, edge, log, log_factorial
 
-SOONER = 1 / 100
+SOONER = Fraction(1, 100)
 """The part of the gamblers who have not begun that begins at each session."""
 
 
@@ -48,28 +49,24 @@ def beginning_of(sessions: Sequence[Counted], chance: Fraction, alpha: Fraction,
     ``sessions``, at least one, end with the one that asked: afterwards somebody may have acted. ``chosen_of`` is among
     how many things this one was chosen by its counts.
     """
-    by_chance = log(chance), log1p(-chance)
     times = [0, *accumulate(each.times for each in sessions)]
     draws = [0, *accumulate(each.draws for each in sessions)]
+    waited = log(1 - SOONER)
     starts = []
-    mixed = -inf
+    mixed = _plus(_likelihood(times[-1], draws[-1], chance), len(sessions) * waited)
     for start in range(len(sessions)):
-        before = times[start] * by_chance[0] + (draws[start] - times[start]) * by_chance[1]
+        before = _likelihood(times[start], draws[start], chance)
         since = _Since(times[-1] - times[start], draws[-1] - draws[start])
         starts.append((before, since))
-        mixed = _log_sum(mixed, before + start * log1p(-SOONER) + log(SOONER) + since.mean)
-    whole = times[-1] * by_chance[0] + (draws[-1] - times[-1]) * by_chance[1]
-    mixed = _log_sum(mixed, whole + len(sessions) * log1p(-SOONER))
-    least = mixed + log(alpha / chosen_of)
-    best = max(range(len(starts)), key=lambda start: starts[start][0] + starts[start][1].most)
-    found = [
-        (start, since.between(least - before))
-        for start, (before, since) in enumerate(starts)
-        if before + since.most >= least
-    ]
-    low, high = min(shares[0] for _start, shares in found), max(shares[1] for _start, shares in found)
-    interval = Interval(starts[best][1].share, Fraction(floor(low * PARTS), PARTS), Fraction(ceil(high * PARTS), PARTS))
-    return Beginning(found[0][0], best, found[-1][0], interval)
+        mixed = _log_sum(mixed, _plus(before, start * waited, log(SOONER), since.mean))
+    least = _plus(mixed, log(alpha / chosen_of))
+    most = [_plus(before, since.most) for before, since in starts]
+    found = [start for start, log_most in enumerate(most) if log_most >= least]
+    best = max(range(len(starts)), key=most.__getitem__)
+    edges = [starts[start][1].between(least - starts[start][0]) for start in found]
+    low, high = min(low for low, _high in edges), max(high for _low, high in edges)
+    interval = Interval(starts[best][1].share, Fraction(low, PARTS), Fraction(high, PARTS))
+    return Beginning(found[0], best, found[-1], interval)
 
 
 def best_of(evidence: Sequence[float]) -> int:
@@ -93,36 +90,47 @@ class _Since(NamedTuple):
         return Fraction(self.times, self.draws) if self.draws else Fraction(0)
 
     @property
-    def mean(self) -> float:
+    def mean(self) -> Decimal:
         """The logarithm of the mean likelihood over every share."""
-        return lgamma(self.times + 1) + lgamma(self.draws - self.times + 1) - lgamma(self.draws + 2)
+        ways = _plus(log_factorial(self.times), log_factorial(self.draws - self.times))
+        return PRECISE.subtract(ways, log_factorial(self.draws + 1))
 
     @property
-    def most(self) -> float:
+    def most(self) -> Decimal:
         """The logarithm of the largest likelihood of a share."""
-        return self.likelihood(float(self.share))
+        return _likelihood(self.times, self.draws, self.share)
 
-    def likelihood(self, share: float) -> float:
-        """Return the logarithm of the likelihood of a share."""
-        rest = self.draws - self.times
-        if (share <= 0 and self.times) or (share >= 1 and rest):
-            return -inf
-        return (self.times * log(share) if self.times else 0.0) + (rest * log1p(-share) if rest else 0.0)
+    def between(self, least: Decimal) -> tuple[int, int]:
+        """Return between which parts the logarithm of the likelihood is ``least`` or more, rounded outward."""
 
-    def between(self, least: float) -> tuple[float, float]:
-        """Return between which shares the logarithm of the likelihood is ``least`` or more, slightly outward."""
-        edges = []
-        for end in (0.0, 1.0):
-            inside, outside = float(self.share), end
-            if self.likelihood(end) >= least:
-                inside = outside
-            while abs(outside - inside) > 1e-9:
-                middle = (inside + outside) / 2
-                inside, outside = (middle, outside) if self.likelihood(middle) >= least else (inside, middle)
-            edges.append(outside)
-        return edges[0], edges[1]
+        def is_possible(part: int) -> bool:
+            return _likelihood(self.times, self.draws, Fraction(part, PARTS)) >= least
+
+        middle = int(self.share * PARTS)
+        return edge(middle, 0, is_possible), edge(min(PARTS, middle + 1), PARTS, is_possible)
 
 
-def _log_sum(first: float, second: float) -> float:
+_log_once = lru_cache(2 * PARTS)(log)
+"""The logarithm of a share, which many sessions ask for."""
+
+
+def _likelihood(times: int, draws: int, share: Fraction) -> Decimal:
+    """Return the logarithm of the likelihood of a share."""
+    rest = draws - times
+    if (not share and times) or (share == 1 and rest):
+        return Decimal("-Infinity")
+    came = PRECISE.multiply(times, _log_once(share)) if times else Decimal(0)
+    return _plus(came, PRECISE.multiply(rest, _log_once(1 - share)) if rest else Decimal(0))
+
+
+def _plus(*logs: Decimal) -> Decimal:
+    total = Decimal(0)
+    for each in logs:
+        total = PRECISE.add(total, each)
+    return total
+
+
+def _log_sum(first: Decimal, second: Decimal) -> Decimal:
     high = max(first, second)
-    return high + log1p(exp(min(first, second) - high))
+    less = PRECISE.exp(PRECISE.subtract(min(first, second), high))
+    return PRECISE.add(high, PRECISE.ln(PRECISE.add(1, less)))

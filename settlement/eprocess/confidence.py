@@ -19,7 +19,7 @@ from typing import NamedTuple
 PARTS = 10_000
 """Bounds are rounded outward to as many parts of the whole."""
 
-_precise = Context(prec=40, Emin=MIN_EMIN, Emax=MAX_EMAX)
+PRECISE = Context(prec=40, Emin=MIN_EMIN, Emax=MAX_EMAX)
 """Ample for bounds of four digits: what is rounded is in the thirtieth."""
 
 _FEW = 1_000
@@ -48,27 +48,25 @@ def interval_of_share(times: int, draws: int, alpha: Fraction, *, chosen_of: int
     assert draws > 0
     assert 0 < alpha < 1
     assert chosen_of > 0
-    of_ways = _precise.subtract(
-        _log_factorial(draws), _precise.add(_log_factorial(times), _log_factorial(draws - times))
-    )
-    of_mixture = _precise.add(of_ways, _log(draws + 1))
-    level = _log(Fraction(alpha, chosen_of))
+    of_ways = PRECISE.subtract(log_factorial(draws), PRECISE.add(log_factorial(times), log_factorial(draws - times)))
+    of_mixture = PRECISE.add(of_ways, log(draws + 1))
+    level = log(Fraction(alpha, chosen_of))
 
     def is_possible(part: int) -> bool:
         if (not part and times) or (part == PARTS and times < draws):
             return False
-        came = _precise.multiply(times, _log(Fraction(part, PARTS))) if times else Decimal(0)
+        came = PRECISE.multiply(times, log(Fraction(part, PARTS))) if times else Decimal(0)
         rest = draws - times
-        stayed = _precise.multiply(rest, _log(Fraction(PARTS - part, PARTS))) if rest else Decimal(0)
-        return _precise.add(of_mixture, _precise.add(came, stayed)) >= level
+        stayed = PRECISE.multiply(rest, log(Fraction(PARTS - part, PARTS))) if rest else Decimal(0)
+        return PRECISE.add(of_mixture, PRECISE.add(came, stayed)) >= level
 
     middle = times * PARTS // draws
-    low = _edge(middle, 0, is_possible)
-    high = _edge(min(PARTS, middle + 1), PARTS, is_possible)
+    low = edge(middle, 0, is_possible)
+    high = edge(min(PARTS, middle + 1), PARTS, is_possible)
     return Interval(Fraction(times, draws), Fraction(low, PARTS), Fraction(high, PARTS))
 
 
-def _edge(inside: int, end: int, is_possible: Callable[[int], bool]) -> int:
+def edge(inside: int, end: int, is_possible: Callable[[int], bool]) -> int:
     """Return the first part from ``inside`` towards ``end`` that is not possible; ``end`` where every one is."""
     if is_possible(end):
         return end
@@ -81,22 +79,22 @@ def _edge(inside: int, end: int, is_possible: Callable[[int], bool]) -> int:
     return end
 
 
-def _log(number: Fraction | int) -> Decimal:
+def log(number: Fraction | int) -> Decimal:
     """Return the natural logarithm of a number above 0."""
-    return _precise.ln(_precise.divide(number.numerator, number.denominator))
+    return PRECISE.ln(PRECISE.divide(number.numerator, number.denominator))
 
 
-def _log_factorial(number: int) -> Decimal:
+def log_factorial(number: int) -> Decimal:
     """Return ln(n!)."""
     if number <= _FEW:
-        return _precise.ln(Decimal(factorial(number)))
+        return PRECISE.ln(Decimal(factorial(number)))
     n = Decimal(number)
-    log = _log(number)
-    total = _precise.subtract(_precise.multiply(n, log), n)
-    total = _precise.add(total, _precise.divide(_precise.add(_precise.ln(_TWO_PI), log), 2))
+    of_number = log(number)
+    total = PRECISE.subtract(PRECISE.multiply(n, of_number), n)
+    total = PRECISE.add(total, PRECISE.divide(PRECISE.add(PRECISE.ln(_TWO_PI), of_number), 2))
     for index, each in enumerate(_BERNOULLI, start=1):
         below = 2 * index * (2 * index - 1) * each.denominator
-        total = _precise.add(
-            total, _precise.divide(each.numerator, _precise.multiply(below, _precise.power(n, 2 * index - 1)))
+        total = PRECISE.add(
+            total, PRECISE.divide(each.numerator, PRECISE.multiply(below, PRECISE.power(n, 2 * index - 1)))
         )
     return total

@@ -48,7 +48,13 @@ def ways_of(family: Family, cells: int) -> tuple[int, ...]:
 COUNTED = [
     pytest.param(family, cells, id=f"{kind}-{cells}-{index}-{family.channel}")
     for kind in (
-        "wheel", "wheel-displacement", "croupier-displacement", "wheel-memory", "die", "dice-pair", "shooter",
+        "wheel",
+        "wheel-displacement",
+        "croupier-displacement",
+        "wheel-memory",
+        "die",
+        "dice-pair",
+        "shooter",
         "void-call",
     )
     for cells in ((9, 37, 38) if kind.startswith(("wheel", "croupier")) else (0,))

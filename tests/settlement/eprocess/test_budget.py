@@ -75,7 +75,7 @@ def test_no_person_has_a_level_above_one_in_a_hundred(kind: str) -> None:
     assert (found == MOST_FOR_A_PERSON) == (KINDS[kind].half == "persons")
 
 
-def test_a_house_expects_a_wheel_a_table_and_fifty_persons_until_it_has_counted() -> None:
+def test_a_casino_expects_a_wheel_a_table_and_fifty_persons_until_it_has_counted() -> None:
     at_first = expected_at_first(20)
     assert at_first.keys() == KINDS.keys()
     assert (at_first["wheel"], at_first["table-luck"], at_first["player-luck"]) == (20, 20, 1_000)

@@ -728,9 +728,9 @@ def test_a_process_that_has_asked_says_how_often_such_a_question_is_wrong(tenant
 
 
 def test_of_evidence_that_is_no_more_than_a_million_the_number_is_said(casino: Casino) -> None:
-    asked = LedgerQuestion(alpha="1/32", evidence=1_340)
-    said = certainty_of(process(casino), asked, "1").at_evidence
-    assert said.startswith("Its evidence was 1,340 when it asked: if everything is in order, at most 1 in 1,340 gets")
+    question = LedgerQuestion(alpha="1/32", evidence=1_340)
+    words = certainty_of(process(casino), question, "1").at_evidence
+    assert words.startswith("Its evidence was 1,340 when it asked: if everything is in order, at most 1 in 1,340 gets")
 
 
 def test_the_first_thing_on_the_page_of_a_question_is_since_when(tenant: Tenant, casino: Casino) -> None:
@@ -746,17 +746,17 @@ def test_the_first_thing_on_the_page_of_a_question_is_since_when(tenant: Tenant,
 
 
 def test_of_a_process_that_counts_nothing_no_first_day_is_known(casino: Casino) -> None:
-    asked = process(casino)
-    points = list(LedgerPoint.objects.filter(process=asked).select_related("batch"))
-    question = LedgerQuestion.objects.select_related("batch").get(process=asked)
+    about = process(casino)
+    points = list(LedgerPoint.objects.filter(process=about).select_related("batch"))
+    question = LedgerQuestion.objects.select_related("batch").get(process=about)
     assert all(sum(each.counts) == each.draws for each in points)
-    state = msgspec.json.decode(bytes(asked.state), type=Process)
-    began = began_of(asked, state, points, question)
+    state = msgspec.json.decode(bytes(about.state), type=Process)
+    began = began_of(about, state, points, question)
     assert began is not None
     assert began.days == (DAY, DAY)
     for each in points:
         each.counts = []
-    began = began_of(asked, state, points, question)
+    began = began_of(about, state, points, question)
     assert began is not None
     assert (began.days, began.share, began.best_day) == (None, None, DAY)
 
