@@ -377,11 +377,13 @@ SHORT = (
     Short("laundering", 300_000, 1, 20),
     Short("false-fill", 200_000, 1, 35),
     Short("late-void", 0.9, 2, 50),
-    Short("runners", 0.8, 2, 50, seed=5),
+    Short("runners", 0.8, 9, 50, seed=5),
+    Short("dice-slider", 0.9, 9, 60),
+    Short("friendly-void", 0.9, 4, 60),
     Short("walking-chips", 600_000, 1, 10),
     Short("structuring", 195_000, 1, 10),
 )
 """One of each fraud that is found in a small season."""
 
-UNFOUND = ("dice-slider", "friendly-void", "closer")
+UNFOUND = ("closer",)
 """Frauds that nothing which there is today names in a small season."""

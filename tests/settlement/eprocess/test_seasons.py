@@ -26,7 +26,9 @@ BY = {
     "laundering": ("minimal-play", ""),
     "false-fill": ("fill-unmatched", ""),
     "late-void": ("void-call-bias", "void-call"),
-    "runners": ("wheel-signature", "croupier-displacement"),
+    "runners": ("croupier-luck", "croupier-luck"),
+    "dice-slider": ("shooter-fairness", "shooter"),
+    "friendly-void": ("player-luck", "player-luck"),
     "walking-chips": ("chips-pooled", ""),
     "structuring": ("threshold-splitting", ""),
 }
