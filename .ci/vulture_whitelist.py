@@ -239,3 +239,6 @@ _.deal_half, _.deal_imprisoned, _.deal_lost, _.deal_released, _.deal_void, _.dea
 
 # Rulesets and what they name as texts: entry points (settlement/rulesets.py: OURS, and that of the toy).
 _.FR_CRAPS, _.QC_CRAPS, _.FR_ROULETTE, _.FR_AMERICAN_ROULETTE, _.FR_BOULE, _.TwoCoins
+
+# Django's admin calls it.
+_.delete_queryset

@@ -36,6 +36,7 @@ from audit.access.keepers import casino_ids_of
 from audit.event_store import audit_trail
 from audit.event_store.append import EntryRefused
 from audit.models import AccessLink, AccountRequest, Casino, Membership, Officer, RequestKind, RequestState, Role
+from audit.models.officers import is_active_account
 
 LINK_LIFE = timedelta(hours=72)
 """How long a link is good, as pages and mails say it. The database counts it."""
@@ -134,7 +135,9 @@ def issue_link(actor: Officer, officer: Officer, *, is_shown: bool) -> str:
 def link_of(token: str) -> AccessLink | None:
     """Return the link of a token, or None if there is none that can be used now."""
     links = AccessLink.objects.select_related("officer", "issued_by").filter(used_at=None, revoked_at=None)
-    return links.filter(token_sha256=_digest(token), expires_at__gt=datetime.now(UTC), officer__is_active=True).first()
+    return links.filter(
+        is_active_account("officer__"), token_sha256=_digest(token), expires_at__gt=datetime.now(UTC)
+    ).first()
 
 
 def choose_password(token: str, password: str) -> Officer | None:

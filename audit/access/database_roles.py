@@ -90,7 +90,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     **{f"audit_{name}": {**_READ, WEB: "insert"} for name in ("caseaction", "complaint", "complaintanswer")},
     "audit_videorequest": {**_READ, WEB: "insert", WORKER: f"update ({_DELIVERY})"},
     "audit_escalationnotice": {**_READ, WORKER: f"insert, update ({_DELIVERY})"},
-    "audit_deadline": {**_READ, WEB: "insert, update (hours), delete"},
+    "audit_deadline": {**_READ, OPERATOR: "insert, update, delete"},  # the desk by functions
     # Alerts: a sweep opens and ends them; what one says never changes.
     "audit_alert": {**_READ, WORKER: "insert, update (ended_at, ended_by)"},
     **{f"audit_alert{name}": {**_READ, WORKER: f"insert, update ({_DELIVERY})"} for name in ("notice", "message")},
@@ -216,6 +216,8 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     **{f"audit_act_officer_{verb}": () for verb in ("added", "made_superuser", "unmade_superuser", "password_changed")},
     **{f"audit_act_{of}_{verb}": () for of in ("membership", "group") for verb in ("given", "removed")},
     **{f"audit_act_officer_{verb}": () for verb in (*_ACCOUNT_ENTRIES, *_REQUEST_ENTRIES)},
+    **{f"audit_act_deadline_{verb}": () for verb in ("added", "changed", "deleted")},
+    **{f"audit_{name}": () for name in ("set_deadline", "demand_deadline_keeper")},
     **{f"audit_act_night_{verb}": () for verb in ("reviewed", "closed", "reserved")},
     "audit_active_officer": (),
     **{f"audit_{name}": () for name in _OF_ACCOUNTS},
@@ -232,6 +234,8 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "audit_report_integrity": (WEB, SEQUENCER),
     # What is active, and which run judges, is so for who acts and for who checks.
     "audit_key_is_active": (READER,),
+    "audit_account_is_active": (READER,),
+    "audit_role_is_active": (),
     "audit_judging_run": (READER,),
     # Four eyes are of two people.
     "audit_same_hands": (WEB,),

@@ -22,9 +22,9 @@ DEFAULT_DAYS, SANDBOX_DAYS = 365, 30
 
 
 MADE, ROTATED, REVOKED = "key.made", "key.rotated", "key.revoked"
-"""The entries of a key. The first two, with which one begins, say its name, scopes, the codes of its tables and when it
-expires, "" for never, and of one that has to sign its batches the ``public_key``, in base64. The second says until when
-the key is valid that it ``follows``, by its prefix."""
+"""The entries of a key. The first two, with which one begins, say its name, when it was created, its scopes, the codes
+of its tables and when it expires, "" for never, and of one that has to sign its batches the ``public_key``, in base64.
+The second says until when the key is valid that it ``follows``, by its prefix."""
 
 
 class NotActive(Exception):
@@ -107,7 +107,8 @@ def stated_of(key: ApiKey) -> dict[str, Any]:
     tables = sorted(key.tables.values_list("code", flat=True))
     expires = key.expires_at.astimezone(UTC).isoformat() if key.expires_at is not None else ""
     stated = {"id": key.pk, "prefix": key.prefix, "scopes": sorted(key.scopes), "tables": tables, "expires": expires}
-    return stated | {"named": key.name} | _signing(key)
+    created = key.created_at.astimezone(UTC).isoformat()
+    return stated | {"named": key.name, "created": created} | _signing(key)
 
 
 def _signing(key: ApiKey) -> dict[str, str]:

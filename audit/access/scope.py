@@ -14,6 +14,7 @@ from django.db.models import Model, Q, QuerySet
 
 from audit.access.capabilities import Capability, roles_with
 from audit.models import ApiKey, Casino, KeyScope, Membership, Officer
+from audit.models.officers import is_active_account
 
 Row = TypeVar("Row", bound=Model)
 
@@ -73,4 +74,4 @@ def officers_with(capability: Capability, casino_ids: Collection[int] | None) ->
     memberships = Membership.objects.filter(role__in=roles_with(capability))
     if casino_ids is not None:
         memberships = memberships.filter(casino__in=casino_ids)
-    return Officer.objects.filter(is_active=True, pk__in=memberships.values("officer"))
+    return Officer.objects.filter(is_active_account(), pk__in=memberships.values("officer"))

@@ -167,9 +167,10 @@ def _begin_run(identity: Mapping[str, Any]) -> bool:
         others = _others_held(adjudication)
         if others is None or (adjudication.run is not None and _is_in_use(others)):
             return False
+        before = _root_before(adjudication)
         runs.begin(adjudication, RunCause.ENGINE if others else RunCause.FIRST)
         if others:
-            _keep(adjudication, _run_of(adjudication))
+            _keep(adjudication, _run_of(adjudication), before)
         _return_to_beginning(adjudication)
     return True
 
@@ -212,7 +213,7 @@ def _step(
     events = [event for page in pages for event in page]
     if not events:
         if adjudication.cursor:
-            _end_step(adjudication, run, at_end=True, has_found=False)
+            _end_step(adjudication, run, at_end=True, has_found=False, before=_root_before(adjudication))
         return Progress(folded=0, cursor=adjudication.cursor, behind=False)
     is_whole = not adjudication.cursor and next_seq_after(events[-1]) > last_seq and _has_close(events)
     if not is_whole or run.tries or adjudication.what_if is not None:
@@ -229,32 +230,42 @@ def _step(
     state.forget_findings()
     clocks.find_ahead(state.table, stream_id, events)
     found = [*folded.findings, *state.table.findings]
+    before = _root_before(adjudication)
     findings.add_findings(adjudication, state, found, events)
     state.forget_findings()
     retired_wagers.retire(adjudication, state, folded.recalled, through=events[-1].seq)
     _move_cursor(adjudication, state, events[-1])
     behind = adjudication.next_seq <= last_seq
-    _end_step(adjudication, run, at_end=not behind, has_found=bool(found) or adjudication.closed)
+    _end_step(adjudication, run, at_end=not behind, has_found=bool(found) or adjudication.closed, before=before)
     adjudication.save()
     return Progress(len(events), adjudication.cursor, behind, has_closed=adjudication.closed and not behind)
 
 
-def _end_step(adjudication: Adjudication, run: AdjudicationRun, *, at_end: bool, has_found: bool) -> None:
+def _end_step(adjudication: Adjudication, run: AdjudicationRun, *, at_end: bool, has_found: bool, before: str) -> None:
     """Note that a step succeeded. Have the log keep what is found, if the step found anything or closed the session.
 
+    ``before`` is the root of what runs had found before the step.
     Not at every step, but in the transaction of each that changes a finding: so the newest entry of a session is what
     is stored of it, at every instant.
     """
     takes_over = at_end and run.replaces_id is not None and run.completed_at is None
     runs.step_done(run, at_end=at_end)
     if takes_over or has_found:
-        _keep(adjudication, run)
+        _keep(adjudication, run, before)
 
 
-def _keep(adjudication: Adjudication, run: AdjudicationRun) -> None:
+def _root_before(adjudication: Adjudication) -> str:
+    """Return the root of what runs have found in a session, to be entered with that after a change.
+
+    Whatever somebody writes between two entries is no part of the first, and so is not taken over into the second.
+    """
+    return kept_findings.root_in(adjudication.stream_id) if adjudication.what_if_id is None else ""
+
+
+def _keep(adjudication: Adjudication, run: AdjudicationRun, before: str) -> None:
     if adjudication.what_if_id is None:
         stream = LoggedStream.objects.get(pk=adjudication.stream_id)
-        kept_findings.keep_adjudicated(run, stream, adjudication.cursor)
+        kept_findings.keep_adjudicated(run, stream, adjudication.cursor, before)
 
 
 def readings_of(adjudication: Adjudication, run: AdjudicationRun) -> stream_reader.Readings:
@@ -347,8 +358,9 @@ def _begin_another_run(
     run.retired.all().delete()
     if adjudication.what_if is not None:
         findings.delete_what_if_findings(adjudication.what_if, adjudication.stream_id)
+    before = _root_before(adjudication)
     runs.begin(adjudication, cause, corrections_through=corrections_through)
-    _keep(adjudication, _run_of(adjudication))
+    _keep(adjudication, _run_of(adjudication), before)
     _return_to_beginning(adjudication, held if _run_of(adjudication).approved == run.approved else ())
     return True
 

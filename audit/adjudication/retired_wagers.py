@@ -47,15 +47,19 @@ def retire(adjudication: Adjudication, state: State, recalled: dict[str, int], *
     if not retired:
         return
     if not state.table.closed_by:  # after the close every id is looked up
-        _remember(adjudication.known_ids, retired)
+        remember(adjudication.known_ids, retired)
     if adjudication.cursor:  # the first step of a run has no rows before it
         retired = _merged_with_last_rows(adjudication, retired)
-    digests = array("I", map(crc32, map(str.encode, [wager.id for wager in retired])))
     binary_copy.execute(
         "insert into audit_retiredwagers (run_id, through, digests, saved)"
         " values (%b::bigint, %b::bigint, %b::bytea, %b::bytea) returning 1",
-        (adjudication.run_id, through, digests.tobytes(), save_wagers(retired)),
+        (adjudication.run_id, through, digests_of(retired), save_wagers(retired)),
     )
+
+
+def digests_of(wagers: Iterable[Wager]) -> bytes:
+    """Return by what the wagers of a row are found: the CRC-32 of each id, four bytes each."""
+    return array("I", map(crc32, map(str.encode, [wager.id for wager in wagers]))).tobytes()
 
 
 def _merged_with_last_rows(adjudication: Adjudication, retired: list[Wager]) -> list[Wager]:
@@ -115,7 +119,7 @@ def find(adjudication: Adjudication, ids: set[str]) -> Iterator[Wager]:
 
 
 def _possibly_retired(known: dict[str, int], ids: set[str]) -> set[str]:
-    """Return those of ``ids`` that are not certainly new. ``known`` is what ``_remember`` wrote."""
+    """Return those of ``ids`` that are not certainly new. ``known`` is what ``remember`` wrote."""
     if_unknown = -1 if len(known) < MAX_PREFIXES else None
     possible: set[str] = set()
     for wager_id in ids:
@@ -127,7 +131,7 @@ def _possibly_retired(known: dict[str, int], ids: set[str]) -> set[str]:
     return possible
 
 
-def _remember(known: dict[str, int], retired: Iterable[Wager]) -> None:
+def remember(known: dict[str, int], retired: Iterable[Wager]) -> None:
     """Write into ``known`` the largest number that ids of retired wagers end in, by their prefix."""
     for wager in retired:
         wager_id = wager.id

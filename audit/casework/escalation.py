@@ -13,6 +13,7 @@ from audit.access.scope import Scope, officers_with
 from audit.event_store import audit_trail
 from audit.models import Case, CaseContacts, Escalation, EscalationNotice, Finding, Officer, VideoRequest
 from audit.models.cases import State
+from audit.models.officers import is_active_account
 
 AT_ONCE = 200
 """Cases that one sweep escalates; the next goes on."""
@@ -102,7 +103,7 @@ def officers_to_mail(now: datetime) -> list[tuple[int, int]]:
 
 def notices_to_mail(now: datetime) -> QuerySet[EscalationNotice]:
     """Return the notices that are to be tried: of open cases, to officers with an address."""
-    waiting = EscalationNotice.objects.filter(is_due(now), officer__is_active=True).exclude(officer__email="")
+    waiting = EscalationNotice.objects.filter(is_due(now), is_active_account("officer__")).exclude(officer__email="")
     return waiting.exclude(escalation__case__state=State.CLOSED)
 
 

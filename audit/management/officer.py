@@ -17,6 +17,7 @@ from audit.access.capabilities import Capability
 from audit.access.keepers import same_hands
 from audit.access.scope import Scope
 from audit.models import Officer
+from audit.models.officers import is_active_account
 
 
 def add_officer(parser: Any, *, is_required: bool = True) -> None:
@@ -48,7 +49,7 @@ def two_officers(names: Sequence[str], codes: Sequence[str], capability: Capabil
 
 def proved_officer(name: str, code: str) -> Officer:
     """Return the officer of a name, who has given the password, and ``code`` where there is a second factor."""
-    officer = Officer.objects.filter(username=name, is_active=True).first()
+    officer = Officer.objects.filter(is_active_account(), username=name).first()
     password = getpass(f"Password of {name}: ") if sys.stdin.isatty() else sys.stdin.readline().rstrip("\n")
     if officer is None or not officer.check_password(password):
         raise CommandError("The account or the password is wrong.")

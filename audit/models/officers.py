@@ -15,6 +15,7 @@ from typing import Any
 from django.contrib.auth.hashers import check_password
 from django.contrib.auth.models import AbstractUser
 from django.db import models
+from django.db.models import F
 from django.dispatch import Signal
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
@@ -36,6 +37,15 @@ class Role(models.TextChoices):
     DIRECTOR = "director", _("director")
     AUDITOR = "auditor", _("auditor")
     ADMINISTRATOR = "administrator", _("administrator")
+
+
+def is_active_account(of: str = "") -> models.Func:
+    """Return what filters accounts that may do anything: ``access/sql/active_accounts.sql`` says which are.
+
+    ``of`` leads from the rows that are filtered to the account, as "officer__".
+    """
+    names = (F(f"{of}is_active"), F(f"{of}is_staff"))
+    return models.Func(*names, function="audit_account_is_active", output_field=models.BooleanField())
 
 
 class Officer(AbstractUser):

@@ -17,6 +17,7 @@ from audit.access.scope import Scope
 from audit.casework.escalation import AT_ONCE, is_due
 from audit.event_store import audit_trail
 from audit.models import AlertKind, AlertNotice, NightSubscriber
+from audit.models.officers import is_active_account
 from audit.notifications.delivery import GIVEN_UP_AFTER, NotTaken, hand_over, note_failure
 from audit.presentation import date_time, labelled
 
@@ -58,7 +59,7 @@ def _due(now: datetime) -> QuerySet[AlertNotice]:
     )
     newest = now - GIVEN_UP_AFTER
     is_new = Q(is_of_end=False, alert__opened_at__gt=newest) | Q(is_of_end=True, alert__ended_at__gt=newest)
-    waiting = AlertNotice.objects.filter(is_due(now), is_new, Exists(subscribed), officer__is_active=True)
+    waiting = AlertNotice.objects.filter(is_due(now), is_new, Exists(subscribed), is_active_account("officer__"))
     return waiting.exclude(officer__email="")
 
 

@@ -152,6 +152,13 @@ def wrong_keys(casino_id: int | None) -> Iterator[WrongRow]:
         yield WrongRow("key", f"API key {pk} ({entry.text('prefix')}) is missing, of which {entry.name} says something")
 
 
+def _is_of_date(key: ApiKey, entry: Entry) -> bool:
+    """Whether a key was created when its entry says: the entry itself, before 1.0, but not where it was kept later."""
+    if "created" in entry.data:
+        return bool(key.created_at.astimezone(UTC).isoformat() == entry.data["created"])
+    return entry.type == KEY_KEPT or is_same_instant(key.created_at, entry.at)
+
+
 def _altered(key: ApiKey, tables: list[str], entry: Entry, expires: Any) -> str:
     """Return what of a key is not as its entry says; ``expires`` is None where none says it."""
     stated = entry.data
@@ -160,7 +167,7 @@ def _altered(key: ApiKey, tables: list[str], entry: Entry, expires: Any) -> str:
         "prefix": key.prefix == stated.get("prefix"),
         "scopes and tables": (sorted(key.scopes), tables) == (stated.get("scopes"), stated.get("tables")),
         "name": "named" not in stated or key.name == stated["named"],
-        "date": entry.type == KEY_KEPT or is_same_instant(key.created_at, entry.at),
+        "date": _is_of_date(key, entry),
         "expiry": expires is None or (key.expires_at.astimezone(UTC).isoformat() if key.expires_at else "") == expires,
     }
     return ", ".join(name for name, is_right in holds.items() if not is_right)

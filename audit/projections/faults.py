@@ -11,8 +11,8 @@ class WrongRow:
 
     ``part`` is what the row is of: ``finding``, ``session``, ``case``, ``action``, ``register``, ``night``,
     ``signature``, ``complaint``, ``request``, ``what-if``, ``ledger``, ``person``, ``key``, ``batch`` (its signature),
-    ``casino``, ``table``, ``role``, ``group``, ``link``, ``officer``, ``feed``, ``counter``, ``webhook``, ``clock``,
-    ``epoch``, ``run`` or ``figures``.
+    ``casino``, ``table``, ``deadline``, ``role``, ``group``, ``link``, ``officer``, ``feed``, ``counter``,
+    ``webhook``, ``clock``, ``epoch``, ``run`` or ``figures``.
     ``stream`` and ``seq`` say where, as far as it is of a session.
     """
 

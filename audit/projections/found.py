@@ -18,6 +18,7 @@ from itertools import groupby
 from operator import attrgetter
 from typing import Any
 
+import msgspec
 from django.db.models import F
 from django.utils import timezone
 
@@ -38,6 +39,7 @@ from audit.projections.entries import Entry, entries
 from audit.projections.faults import WrongRow
 from audit.projections.figures import wrong_figures
 from audit.projections.runs import judging_runs, wrong_runs
+from audit.projections.snapshots import wrong_snapshot
 from audit.projections.unread import READ_WITHIN, unread_sessions
 from audit.reconciliation.sessions import OnePass
 from audit.transparency.kept_findings import ADJUDICATED, KEPT, KeptRow, root_of, rows_of
@@ -52,12 +54,27 @@ TAMPERED = "log-tampered"
 """The finding of the sequencer, which may not write into the log: verification itself says whether it is right."""
 
 
+NOTHING = root_of([])
+
+
 @dataclass(slots=True)
 class _Kept:
-    """What the log keeps of one session: of what runs found, and of others by their rules, the newest entry of each."""
+    """What the log keeps of one session: of what runs found, and of others by their rules, the newest entry of each.
+
+    ``unfollowed`` are the entries that were not made of what the one before had left.
+    """
 
     adjudicated: Entry | None = None
+    by_run: dict[int, Entry] = field(default_factory=dict)
+    unfollowed: list[Entry] = field(default_factory=list)
     others: dict[frozenset[str], Entry] = field(default_factory=dict)
+
+    def keep_adjudicated(self, entry: Entry) -> None:
+        """Take an entry in place of the earlier one. Those of before 1.0 do not say what was stored before."""
+        left = NOTHING if self.adjudicated is None else self.adjudicated.text("root")
+        if entry.data.get("before", left) != left:
+            self.unfollowed.append(entry)
+        self.adjudicated = self.by_run[entry.number("run")] = entry
 
     def keep_others(self, entry: Entry) -> None:
         """Take an entry in place of the earlier ones of its rules: a later version may enter more rules together."""
@@ -95,7 +112,8 @@ def wrong_findings(
     kept = _kept(casino_id)
     ids = _stream_ids(casino_id)
     adjudicated = {each: own.adjudicated for each, own in _of_ids(ids, kept) if own.adjudicated is not None}
-    yield from wrong_runs({each: ids[each][0] for each in adjudicated}, adjudicated)
+    by_run = {each: own.by_run for each, own in _of_ids(ids, kept)}
+    yield from wrong_runs(casino_id, ids, adjudicated, by_run)
     yield from unread_sessions(ids, adjudicated)
     yield from _superseded_elsewhere(casino_id)
     is_refused = WitnessState.objects.exclude(refused_at=None).exists()
@@ -137,7 +155,7 @@ def _kept(casino_id: int | None) -> dict[tuple[int, str], _Kept]:
     for entry in entries(casino_id, (ADJUDICATED, KEPT)):
         of_stream = kept.setdefault((entry.casino_id, entry.text("stream")), _Kept())
         if entry.type == ADJUDICATED:
-            of_stream.adjudicated = entry
+            of_stream.keep_adjudicated(entry)
             continue
         of_stream.keep_others(entry)
     return kept
@@ -184,6 +202,9 @@ def _of_runs(
     stream_id: int, name: str, rows: list[KeptRow], kept: _Kept, figures: Figures, *, deep: bool
 ) -> Iterator[WrongRow]:
     entry = kept.adjudicated
+    for each in kept.unfollowed:
+        what = f"what was stored before {each.name} is not what the entry before it says: somebody had changed it"
+        yield WrongRow("finding", what, name)
     if entry is not None and root_of(rows) != entry.text("root"):
         yield from _differences(name, rows, entry)
     elif entry is None:
@@ -206,8 +227,11 @@ def _judged_again(stream_id: int, name: str, entry: Entry | None, figures: Figur
         assert run is not None, "no run is a reason"
         figures.again += 1
         one_pass = OnePass()
-        yield from _against_the_law(stream_id, name, run, one_pass)
-        yield from wrong_figures(LoggedStream.objects.get(pk=stream_id), one_pass)
+        try:
+            yield from _against_the_law(stream_id, name, run, one_pass)
+            yield from wrong_figures(LoggedStream.objects.get(pk=stream_id), one_pass)
+        except msgspec.DecodeError as error:
+            yield WrongRow("session", f"its snapshot, or what is kept of it, cannot be read: {error}", name)
     else:
         figures.passed_over[name] = why
         if entry is not None and entry.text("engine") == ENGINE_VERSION and entry.at + READ_WITHIN < timezone.now():
@@ -263,7 +287,8 @@ def _against_the_law(stream_id: int, name: str, run: AdjudicationRun, one_pass: 
 
     ``one_pass`` reads along.
     """
-    found = again(stream_id, run, one_pass)
+    found, read_through = again(stream_id, run, one_pass)
+    yield from wrong_snapshot(name, run, *read_through)
     instants = instants_of(stream_id, list(found.values()))
     standing = Finding.objects.filter(stream=stream_id).of_runs().standing()
     for row in standing.order_by("seq", "rule", "wager", "pk"):
@@ -280,8 +305,12 @@ def _against_the_law(stream_id: int, name: str, run: AdjudicationRun, one_pass: 
         yield WrongRow("finding", f"{rule} does not stand, and the law finds it", name, seq)
 
 
-def again(stream_id: int, run: AdjudicationRun, one_pass: OnePass) -> dict[tuple[int, str, str], Found]:
+def again(
+    stream_id: int, run: AdjudicationRun, one_pass: OnePass
+) -> tuple[dict[tuple[int, str, str], Found], tuple[State, int, int]]:
     """Return what the law finds in a session as far as ``run`` has read it, by number, rule and wager.
+
+    With it the state there, the last number, 0 if nothing has been read, and the one after that.
 
     By the corrections, approvals and readings that the run knows; nothing is stored. ``one_pass`` reads along where the
     run has read a session that is closed to its end, and the session is not long.
@@ -289,7 +318,7 @@ def again(stream_id: int, run: AdjudicationRun, one_pass: OnePass) -> dict[tuple
     adjudication = Adjudication.objects.filter(run=run).select_related("what_if").first()
     cursor = adjudication.cursor if adjudication is not None else 0
     if adjudication is None or not cursor:
-        return {}
+        return {}, (State(), 0, 1)
     with stream_reader.gc_paused(), closing(stream_reader.pages(stream_id, 1, cursor)) as pages:
         # Read to the end before anything else is queried: the connection answers one statement at a time.
         events = [event for page in pages for event in page]
@@ -298,12 +327,16 @@ def again(stream_id: int, run: AdjudicationRun, one_pass: OnePass) -> dict[tuple
     is_whole = len(events) <= replay.STEP_EVENTS and last_seq == read.next_seq_of(stream_id) - 1
     session = WholeSession(stream_id, last_seq, readings or {}, tuple(run.approved or ()))
 
+    state = State()
+
     def folded(held: frozenset[int]) -> dict[tuple[int, str, str], Found]:
+        nonlocal state
         state = State(known, readings, run.approved, held=held)
         interceptors = one_pass.begins(session, state) if is_whole else NOT_INTERCEPTED
         return _found(stream_id, state, events, interceptors, one_pass if is_whole else None)
 
-    return with_held(known, folded)
+    found = with_held(known, folded)
+    return found, (state, events[-1].seq, next_seq_after(events[-1]))
 
 
 def _found(

@@ -11,12 +11,15 @@ is of an earlier edition of the ledger, which has ended.
 
 from __future__ import annotations
 
+import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
 import msgspec
+from django.db.models import Exists, OuterRef, Q
 
 from audit.ledger import order
 from audit.ledger.feeding import batches_of
@@ -41,14 +44,20 @@ from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.ledger import EDITION, expected_after, level_of, name_of
 from settlement.eprocess.process import Process
 
+_BUDGET = re.compile(r"\d+(/[1-9]\d*)?")
+
 
 def wrong_ledger(casino_id: int | None) -> Iterator[WrongRow]:
     """Yield what does not hold about the ledger of a casino, of every one for None."""
-    cursors = LedgerCursor.objects.select_related("casino").order_by("casino")
-    for cursor in cursors if casino_id is None else cursors.filter(casino=casino_id):
-        ledger = _Again(cursor.casino)
+    cursors = {cursor.casino_id: cursor for cursor in LedgerCursor.objects.order_by("casino")}
+    fed = [Exists(model.objects.filter(casino=OuterRef("pk"))) for model in (LedgerProcess, LedgerBatch, LedgerYear)]
+    casinos = Casino.objects.filter(fed[0] | fed[1] | fed[2] | Q(pk__in=cursors)).order_by("pk")
+    for casino in casinos if casino_id is None else casinos.filter(pk=casino_id):
+        # Of a ledger whose cursor is gone nothing was fed.
+        cursor = cursors.get(casino.pk, LedgerCursor(casino=casino))
+        ledger = _Again(casino)
         for what in (*_unfed(cursor), *ledger.feed(), *ledger.compare(cursor)):
-            yield WrongRow("ledger", f"{cursor.casino.code}: {what}")
+            yield WrongRow("ledger", f"{casino.code}: {what}")
 
 
 def _unfed(cursor: LedgerCursor) -> Iterator[str]:
@@ -76,6 +85,8 @@ class _Again:
     def feed(self) -> Iterator[str]:
         """Feed every batch again; yield what does not hold about it."""
         years = {each.year: each for each in LedgerYear.objects.filter(casino=self.casino, edition=EDITION)}
+        for year in [year for year, row in years.items() if not _BUDGET.fullmatch(row.budget)]:
+            yield f"the budget of {year} is {years.pop(year).budget}, which is none"
         rows = {row.pk: row for row in LedgerProcess.objects.filter(casino=self.casino)}
         for batch in (
             LedgerBatch.objects.filter(casino=self.casino).select_related("stream").order_by("number").iterator()
@@ -91,10 +102,20 @@ class _Again:
                 self.year, self.ranks = batch.year, {}
             if batch.edition < EDITION:  # its processes have ended, and this version cannot feed them
                 continue
-            if batch.kind == BatchKind.DRAWS and not batch.error and not _was_observed(batch):
+            if batch.error:  # what cannot be read is set aside, and is no batch
+                yield f"batch {batch.number} is said not to be readable, and was fed"
+            if batch.kind == BatchKind.DRAWS and not _was_observed(batch):
                 yield f"batch {batch.number} is not what session {batch.stream} gave"
-            points = {rows[point.process_id].name: point for point in batch.points.all() if point.process_id in rows}
-            for fed in () if batch.error else sorted(batches_of(batch), key=name_of):
+            stored = list(batch.points.all())
+            points = {rows[point.process_id].name: point for point in stored if point.process_id in rows}
+            if len(points) < len(stored):
+                yield f"batch {batch.number} is said to have fed a process twice, or one that is not of the casino"
+            try:
+                gives = sorted(batches_of(batch), key=name_of)
+            except (msgspec.DecodeError, AssertionError, ValueError) as error:
+                yield f"batch {batch.number} cannot be read: {error}"
+                continue
+            for fed in gives:
                 point = points.pop(name_of(fed), None)
                 if point is None:
                     yield f"batch {batch.number} has not fed the process {name_of(fed)}"
@@ -125,6 +146,10 @@ class _Again:
 
     def compare(self, cursor: LedgerCursor) -> Iterator[str]:
         """Yield what is stored and is not what was fed."""
+        years = list(LedgerYear.objects.filter(casino=self.casino).order_by("year").values_list("year", flat=True))
+        fed_in = LedgerBatch.objects.filter(casino=self.casino).order_by("year").values_list("year", flat=True)
+        if years != list(fed_in.distinct()):
+            yield f"budgets are stored of the years {years}, in which not all was fed"
         ranks = cursor.ranks if cursor.edition == EDITION else {}
         if (cursor.number, cursor.year, ranks) != (self.number, self.year, self.ranks):
             yield f"it is said to have been fed {cursor.number} batches, and was {self.number}"
@@ -133,11 +158,14 @@ class _Again:
             if process is None or _stored(row) != _given(process, self.sessions[row.pk], self.first_days[row.pk]):
                 yield f"process {row.pk} ({row.name}) is not what its batches give"
         own = {"process__casino": self.casino, "process__edition": EDITION}
-        levels = set(LedgerLevel.objects.filter(**own).values_list("process", "year", "alpha", "opening"))
+        levels = Counter(LedgerLevel.objects.filter(**own).values_list("process", "year", "alpha", "opening"))
         questions = LedgerQuestion.objects.filter(**own)
-        raised = set(questions.values_list("process", "batch", "year", "alpha", "draws", "evidence"))
-        for what, stored, given in (("level", levels, self.levels), ("question", raised, self.questions)):
-            for process, *_rest in sorted(stored ^ given):
+        raised = Counter(questions.values_list("process", "batch", "year", "alpha", "draws", "evidence"))
+        for what, stored, given in (
+            ("level", levels, Counter(self.levels)),
+            ("question", raised, Counter(self.questions)),
+        ):
+            for process, *_rest in sorted((stored - given) | (given - stored)):
                 yield f"a {what} of process {process} is missing, altered or too many"
 
 

@@ -18,6 +18,7 @@ from audit.projections.cases import wrong_cases
 from audit.projections.casinos import wrong_casinos
 from audit.projections.clock import wrong_clock
 from audit.projections.complaints import wrong_complaints
+from audit.projections.deadlines import wrong_deadlines
 from audit.projections.deeds import wrong_ends, wrong_erasures, wrong_promotions
 from audit.projections.epochs import wrong_epochs
 from audit.projections.faults import WrongRow
@@ -67,6 +68,7 @@ def _wrong_rows(
     yield from wrong_findings(casino_id, tampered, figures, deep=deep, progress=progress)
     yield from wrong_cases(casino_id)
     yield from wrong_casinos(casino_id, figures)
+    yield from wrong_deadlines(casino_id)
     yield from wrong_register(casino_id)
     yield from wrong_nights(casino_id)
     yield from wrong_complaints(casino_id)

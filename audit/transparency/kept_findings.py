@@ -118,9 +118,17 @@ def root_of(rows: Collection[KeptRow]) -> str:
     return (merkle.root(row.leaf for row in rows) if rows else sha256().digest()).hex()
 
 
-def keep_adjudicated(run: AdjudicationRun, stream: LoggedStream, last_seq: int) -> None:
+def root_in(stream_id: int) -> str:
+    """Return the root of what runs have found in a session, as hex; "" for a sandbox's, of which nothing is kept."""
+    if stream_id >= FIRST_SANDBOX_ID:
+        return ""
+    return root_of(list(rows_of(Finding.objects.filter(stream=stream_id).of_runs())))
+
+
+def keep_adjudicated(run: AdjudicationRun, stream: LoggedStream, last_seq: int, before: str) -> None:
     """Enter what runs have found in a session through ``last_seq``, in the transaction in which that changed.
 
+    ``before`` is the root of what was stored when the transaction began to change it: that of the entry before.
     Nothing is entered of a sandbox's: its findings can be deleted.
     """
     if stream.is_of_sandbox:
@@ -134,6 +142,8 @@ def keep_adjudicated(run: AdjudicationRun, stream: LoggedStream, last_seq: int) 
         "register": run.register_version or 0,
         "corrections_through": run.corrections_through,
         "last_seq": last_seq,
+        "approved": run.approved,
+        "before": before,
         **_stated(rows),
     }
     audit_trail.record(audit_trail.account_name(), ADJUDICATED, casino_id=stream.casino_id, data=data)

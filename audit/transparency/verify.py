@@ -186,6 +186,8 @@ class _Streams:
         if streams is None:
             for (name,) in binary_copy.execute(_HIDDEN, (FIRST_SANDBOX_ID,)):
                 self.outcome.add(Fault("stream", "is among those of sandboxes, and is none of a sandbox's", name))
+            for (stream_id,) in binary_copy.execute(_OF_NO_STREAM, ()):
+                self.outcome.add(Fault("head", f"is stored of stream {stream_id}, which there is not"))
 
     def _id_ranges(self) -> Iterator[tuple[int, int]]:
         """Yield ranges of stream ids, low excluded, that together cover every possible id but those of sandboxes."""
@@ -255,6 +257,10 @@ class _Streams:
 _HIDDEN = """
 select s.name from log.stream s left join audit_casino c on c.id = s.casino_id
 where s.stream_id >= %b::bigint and (s.is_of_desk or not coalesce(c.is_sandbox, true)) order by s.stream_id
+"""
+
+_OF_NO_STREAM = """
+select h.stream_id from log.stream_head h left join log.stream s using (stream_id) where s.stream_id is null order by 1
 """
 
 _COUNT = "select count(*) from log.event where stream_id > %b::bigint and stream_id <= %b::bigint"

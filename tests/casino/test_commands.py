@@ -31,6 +31,7 @@ WITHOUT_DATABASE = {"adjudicate", "casediagram", "eventpage", "fairness", "simul
 
 NEED_DATABASE: dict[str, tuple[str, ...]] = {
     "archive": (),
+    "columns": (),
     "corrections": ("list",),
     "coverage": ("--stream", "s"),
     "createkey": ("--casino", "c"),

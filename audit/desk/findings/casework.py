@@ -46,6 +46,7 @@ from audit.desk.tables.moment import clock_in, instant_at, span_of
 from audit.exports.pdf import PDF
 from audit.models import Case, CaseAction, Finding, Officer
 from audit.models.cases import Outcome, State
+from audit.models.officers import is_active_account
 from audit.persons.directory import NO_NAMES, Directory, players
 from audit.presentation import (
     countdown,
@@ -201,7 +202,7 @@ class CaseworkAdmin(RecordAdmin[Finding]):
         file = self._payment_order(request, finding) if name == PAYS else None
         shown = _shown_moment(request, finding) if name == "ask_video" else None
         back = shown.address if shown is not None else address_of(request, pk)
-        assignee = Officer.objects.filter(username=request.POST.get("assignee", ""), is_active=True).first()
+        assignee = Officer.objects.filter(is_active_account(), username=request.POST.get("assignee", "")).first()
         undoes = request.POST.get("undoes", "")
         try:
             case = actions.perform(

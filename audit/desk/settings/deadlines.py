@@ -10,8 +10,9 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
-from audit.desk.audited_admin import AuditedAdmin
+from audit.desk.audited_admin import AuditedAdmin, actor
 from audit.desk.scoped_admin import scope_of
+from audit.event_store import audit_trail
 from audit.models import Deadline
 
 
@@ -41,11 +42,26 @@ class DeadlineAdmin(AuditedAdmin[Deadline]):
         return self.has_change_permission(request, obj)
 
     def save_model(self, request: HttpRequest, obj: Deadline, form: Any, change: bool) -> None:
-        """Save the hours alone of a deadline that there is: web servers may write no more, and no form changes more."""
-        if change:
-            obj.save(update_fields=["hours"])
-        else:
-            super().save_model(request, obj, form, change)
+        """Have the database set the hours, with the entry: web servers may write no deadline in another way."""
+        written = self._perform(request, "changed" if change else "added", obj, hours=obj.hours)
+        obj.pk = written["id"]
+
+    def delete_model(self, request: HttpRequest, obj: Deadline) -> None:
+        """Have the database delete a deadline, with the entry."""
+        self._perform(request, "deleted", obj)
+
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Deadline]) -> None:
+        """Delete those that are chosen, one after the other."""
+        for row in queryset:
+            self.delete_model(request, row)
+
+    def record_row(self, request: HttpRequest, verb: str, row: Deadline, message: Any) -> None:
+        """Enter nothing more: what writes a deadline has entered it."""
+
+    def _perform(self, request: HttpRequest, verb: str, row: Deadline, **data: Any) -> dict[str, Any]:
+        entry = {"named": str(row), "severity": str(row.severity), **data}
+        casino_id = row.casino_id or audit_trail.INSTALLATION
+        return audit_trail.perform(actor(request), f"deadline.{verb}", casino_id=casino_id, data=entry)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Deadline | None = None) -> tuple[str, ...]:
         return ("severity", "whose") if obj else ()

@@ -13,6 +13,7 @@ from django.utils.crypto import constant_time_compare
 from django_otp import user_has_device
 
 from audit.models import Officer
+from audit.models.officers import is_active_account
 
 HALF_WAY_S = 5 * 60
 """How long the code may be given after the password."""
@@ -40,7 +41,7 @@ def officer_half_way(request: HttpRequest) -> Officer | None:
     kept = request.session.get(_KEY)
     if kept is None:
         return None
-    officer = Officer.objects.filter(pk=kept["officer"], is_active=True, is_staff=True).first()
+    officer = Officer.objects.filter(is_active_account(), pk=kept["officer"]).first()
     is_good = (
         officer is not None
         and 0 <= time.time() - kept["at"] < HALF_WAY_S

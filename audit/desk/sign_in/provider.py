@@ -22,6 +22,7 @@ from mozilla_django_oidc.auth import OIDCAuthenticationBackend
 
 from audit.access import sign_on
 from audit.models import Officer
+from audit.models.officers import is_active_account
 
 log = structlog.get_logger(__name__)
 
@@ -110,7 +111,7 @@ class ProviderBackend(OIDCAuthenticationBackend):  # type: ignore[misc]  # not t
 
     def get_user(self, user_id: int) -> Officer | None:
         """Return the officer of a session; None once the account is deactivated, which ends the session."""
-        return Officer.objects.filter(pk=user_id, is_active=True).first()
+        return Officer.objects.filter(is_active_account(), pk=user_id).first()
 
     def sign_on(self, request: HttpRequest, *, nonce: str, code_verifier: str) -> SignOn:
         """Exchange the code of a callback. Raise ``ProviderFailed`` or ``SignOnRefused``."""

@@ -114,7 +114,7 @@ FORGED = {
     ),
     "a link that is good for longer": (
         f"update audit_accesslink set expires_at = expires_at + interval '9 days' where {OF_RESET}",
-        "is good for longer than",
+        "is not good for",
     ),
     "a link that was issued at another time": (
         f"update audit_accesslink set issued_at = issued_at - interval '1 day' where {OF_RESET}",

@@ -1,0 +1,34 @@
+"""``manage.py columns``: write into ``docs/log.md`` what verification proves of every column of the database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+
+from audit.management.pages import page_of_docs
+from audit.projections.coverage import as_markdown, columns_here, columns_said
+
+PAGE = Path("docs/log.md")
+BEGINS = "| table | columns | | by, from, or why not |"
+
+
+def with_table(page: str) -> str:
+    """Return the page with the current table."""
+    before, _, rest = page.partition(BEGINS)
+    after = rest.partition("\n\n")[2]
+    return f"{before}{as_markdown()}\n\n{after}"
+
+
+class Command(BaseCommand):
+    help = "Write into docs/log.md what verification proves of every column of this database."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        here, said = set(columns_here()), set(columns_said())
+        if here != said:
+            wrong = ", ".join(sorted(".".join(each) for each in here ^ said))
+            raise CommandError(f"audit/projections/coverage.py and this database differ: {wrong}")
+        page = page_of_docs(PAGE)
+        page.write_text(with_table(page.read_text()))
+        self.stdout.write(f"{PAGE}: written")

@@ -1,0 +1,189 @@
+"""Every column of the database is said to be held, recomputed or not held, and what is said is so.
+
+A forger made from PostgreSQL's catalogue changes each column, deletes, doubles and adds a row of each table: whatever
+is held or recomputed is named, and ``--deep`` says of each session whether it judged it again.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from django.db import connection
+
+from audit.access import keys
+from audit.management.commands.columns import PAGE, with_table
+from audit.projections.coverage import TABLES, columns_here, columns_said, state_of
+from audit.projections.found import _stream_ids
+from audit.projections.takeover import keep_settings
+from audit.projections.verify import verify_derived
+from tests import citus
+from tests.audit.projections import test_access, test_officers
+from tests.audit.projections.column_forger import Attack, ColumnForger, rolled_back, unguard_all
+from tests.audit.projections.record import faults
+from tests.audit.projections.test_access import Kept
+from tests.audit.projections.test_deeds import Deeds
+from tests.audit.projections.test_deep import Fed
+from tests.audit.projections.test_officers import Accounts
+from tests.audit.transparency.sealed import seal, verified
+
+pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
+
+SEED = 1
+
+ROOT = Path(__file__).resolve().parents[3]
+
+WITHOUT_ROWS = {
+    *("audit_archivedmonth", "audit_cosignature", "audit_ledgerquestion", "audit_logepoch", "log.outbox"),
+    "log.subtree",
+}
+"""Held tables without a row in the record: ``test_deep`` and tests of the archive and the tree forge their rows."""
+
+
+@pytest.fixture(scope=citus.MODULE, autouse=True)
+def _record(_committed_before: None) -> None:
+    """Have one record for all attacks: of each held table some rows, in four casinos."""
+    with pytest.MonkeyPatch.context() as later:  # the log keeps the settings of all of them at the end
+        for module in (test_access, test_officers):
+            later.setattr(module, "keep_settings", lambda: 0)
+        Fed()
+        Deeds()
+        Accounts()
+        kept = Kept()
+        keys.make("ada", casino=kept.casino, name="t", scopes=["streams:read"], tables=[kept.record.tenant.table])
+    keep_settings()
+    seal()
+    assert [str(fault) for fault in faults()] == []
+    # Two processes of the ledger are made up, to be ended: nothing has fed them.
+    assert all("is not what its batches give" in str(fault) for fault in faults(deep=True))
+    with connection.cursor() as cursor:
+        unguard_all(cursor, sorted(TABLES))
+
+
+def test_every_column_of_the_database_is_said_once() -> None:
+    said = list(columns_said())
+    assert sorted(said) == sorted(set(columns_here()))
+
+
+def test_the_docs_have_the_table() -> None:
+    page = (ROOT / PAGE).read_text()
+    assert page == with_table(page), "run manage.py columns"
+
+
+OF_NOTHING = {
+    ("audit_adjudication", "what_if_id"),
+    ("audit_adjudicationrun", "what_if_id"),
+    ("audit_retiredwagers", "run_id"),
+}
+"""Another value of these adds a row that judges nothing: of a what-if run, or what a later row has anew."""
+
+Forge = Callable[[ColumnForger], Attack]
+
+
+def alterations(forger: ColumnForger) -> Iterator[tuple[str, Forge]]:
+    """Yield every column of every table that has rows, twice: in its first row and in its last."""
+    for table in sorted(TABLES):
+        for column, _type in forger.columns(table):
+            for row in forger.rows(table, column):
+                yield f"{table}.{column}", lambda own, t=table, c=column, r=row: own.alter(t, (c,), r)  # type: ignore[misc]
+
+
+def rows_whole(forger: ColumnForger) -> Iterator[tuple[str, Forge]]:
+    """Yield each table's first and last row deleted, doubled, and added with another value of a column."""
+    for table in sorted(TABLES):
+        columns = [column for column, _type in forger.columns(table) if state_of(table, column) != "not held"]
+        for row in forger.rows(table):
+            yield table, lambda own, t=table, r=row: own.delete(t, r)  # type: ignore[misc]
+            yield table, lambda own, t=table, r=row: own.copy(t, r)  # type: ignore[misc]
+            for column in columns:
+                if (table, column) in OF_NOTHING:
+                    continue
+                yield table, lambda own, t=table, r=row, c=column: own.copy(t, r, c)  # type: ignore[misc]
+
+
+def pairs(forger: ColumnForger) -> Iterator[tuple[str, Forge]]:
+    """Yield each held column with the next of its table, and with the entry of the log that says it."""
+    for table in sorted(TABLES):
+        columns = [column for column, _type in forger.columns(table) if state_of(table, column) != "not held"]
+        for row in forger.rows(table)[:1]:
+            for one, other in pairwise(columns):
+                yield table, lambda own, t=table, p=(one, other), r=row: own.alter(t, p, r, "pair")  # type: ignore[misc]
+            for column in () if table.startswith("log.") else columns:
+                yield table, lambda own, t=table, c=column, r=row: own.alter_with_entry(t, c, r)  # type: ignore[misc]
+
+
+class Result:
+    """What came of the attacks."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.silent: list[str] = []
+        self.refused: list[str] = []
+        self.unjudged: list[str] = []
+
+    def attack(self, forge: Forge, baseline: dict[bool, set[str]]) -> None:
+        """Attack, verify, and count; a table with something recomputed is verified deep."""
+        with rolled_back(self.refused) as forger:
+            attack = forge(forger)
+            is_deep = any(line.state == "recomputed" for line in TABLES[attack.table])
+            self.counts["tried"] += 1
+            try:
+                derived = verify_derived(None, log := verified(decisions=[None]), deep=is_deep)
+            except Exception as error:  # a verification that ends in an error names nothing
+                self.counts["ended in an error"] += 1
+                self.silent.append(f"{attack}\n    verify ended in {error!r}")
+                return
+            found = {str(fault) for fault in (*log.faults, *derived.faults)} - baseline[is_deep]
+            is_named = any(attack.is_named_by(fault) for fault in found)
+            if is_deep:
+                figures = derived.figures
+                if figures.again + figures.away + len(figures.passed_over) < len(_stream_ids(None)):
+                    self.unjudged.append(str(attack))
+            if attack.state == "not held":
+                self.counts["not held"] += 1
+                self.counts["not held, and named all the same"] += bool(found)
+            elif is_named:
+                self.counts["named" if attack.state == "held" else "recomputed"] += 1
+            else:
+                self.counts["silent" if not found else "named, but not the row"] += 1
+                self.silent.append(f"{attack}\n    " + ("; ".join(sorted(found))[:600] or "silent"))
+
+    def __str__(self) -> str:
+        counts = {**self.counts, "refused by the database": len(self.refused)}
+        return ", ".join(f"{count} {what}" for what, count in sorted(counts.items()))
+
+
+def forged(kinds: Callable[[ColumnForger], Iterator[tuple[str, Forge]]], number: int | None) -> Result:
+    """Make every attack of some kinds, or a ``number`` of them, drawn at random."""
+    baseline = {deep: {str(fault) for fault in faults(deep=deep)} for deep in (False, True)}
+    result = Result()
+    with connection.cursor() as cursor:
+        drawn = list(kinds(ColumnForger(cursor)))
+    for _name, forge in drawn if number is None else random.Random(SEED).sample(drawn, number):
+        result.attack(forge, baseline)
+    print(f"\n{kinds.__name__}: {result}")
+    return result
+
+
+@pytest.mark.parametrize("number", [30, pytest.param(None, marks=pytest.mark.faults)])
+@pytest.mark.parametrize("kinds", [alterations, rows_whole, pairs])
+def test_whatever_is_said_to_be_held_is_named(
+    kinds: Callable[[ColumnForger], Iterator[tuple[str, Forge]]], number: int | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with capsys.disabled():
+        result = forged(kinds, number)
+    assert not result.silent, f"{len(result.silent)} of {result}\n" + "\n".join(result.silent)
+    assert not result.unjudged
+    assert result.counts["named"] + result.counts["recomputed"] > 0
+
+
+def test_each_held_table_has_rows_in_the_record() -> None:
+    with connection.cursor() as cursor:
+        forger = ColumnForger(cursor)
+        empty = {table for table in TABLES if not forger.rows(table)}
+    held = {table for table, lines in TABLES.items() if any(line.state != "not held" for line in lines)}
+    assert held & empty == WITHOUT_ROWS
