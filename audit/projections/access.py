@@ -125,9 +125,12 @@ def wrong_keys(casino_id: int | None) -> Iterator[WrongRow]:
     until = {(entry.casino_id, entry.text("follows")): entry.text("until") for entry in entries(casino_id, (ROTATED,))}
     codes: dict[int, list[str]] = {}
     through = ApiKey.tables.through.objects.all()
-    tables = dict(GamingTable.objects.values_list("pk", "code"))
+    tables = {pk: (casino, code) for pk, casino, code in GamingTable.objects.values_list("pk", "casino_id", "code")}
+    of_key = dict(ApiKey.objects.values_list("pk", "casino_id"))
     for key_id, table_id in through.values_list("apikey_id", "gamingtable_id"):
-        codes.setdefault(key_id, []).append(tables.get(table_id, ""))
+        of_casino, code = tables.get(table_id, (0, ""))
+        own = code if of_casino == of_key.get(key_id) else f"{code} of casino {of_casino}"
+        codes.setdefault(key_id, []).append(own)
     keys = ApiKey.objects.defer("digest").order_by("pk")
     for key in keys if casino_id is None else keys.filter(casino=casino_id):
         entry = begun.pop(key.pk, None)

@@ -260,7 +260,8 @@ where s.stream_id >= %b::bigint and (s.is_of_desk or not coalesce(c.is_sandbox, 
 """
 
 _OF_NO_STREAM = """
-select h.stream_id from log.stream_head h left join log.stream s using (stream_id) where s.stream_id is null order by 1
+select stream_id from (select stream_id from log.stream_head union select stream_id from log.batch) stored
+where not exists (select from log.stream s where s.stream_id = stored.stream_id) order by 1
 """
 
 _COUNT = "select count(*) from log.event where stream_id > %b::bigint and stream_id <= %b::bigint"

@@ -37,8 +37,8 @@ _OF_RUN = "(select s.name from log.stream s join audit_adjudicationrun r using (
 _OF_SESSION = _STREAM.format("t.stream_id")
 
 NAMED_BY: Mapping[str, tuple[str, ...]] = {
-    "log.event": (_OF_SESSION,),
-    "log.batch": (_OF_SESSION,),
+    "log.event": (_OF_SESSION, "t.stream_id::text"),
+    "log.batch": (_OF_SESSION, "t.stream_id::text"),
     "log.checkpoint": ("'checkpoint: number'", "'checkpoint: the newest'", "format('of %s leaves', t.size)"),
     "log.clock": ("'clock'",),
     "log.leaf": (_OF_SESSION, "format('leaf %s ', t.log_index)"),
