@@ -363,7 +363,7 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
         _not_held(WHEN, "engine_version fed_at"),
     ),
     "audit_ledgercursor": (
-        _recomputed(wrong_ledger, "casino_id number year ranks", "the batches in order"),
+        _recomputed(wrong_ledger, "casino_id number year ranks expected", "the batches in order"),
         _not_held(WAITS, "next_leaf budget edition"),
     ),
     "audit_ledgerlevel": (
@@ -371,7 +371,7 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
         _not_held(ROW_ID, "id"),
     ),
     "audit_ledgerpoint": (
-        _recomputed(wrong_ledger, "process_id batch_id draws wealth", "the batches in order"),
+        _recomputed(wrong_ledger, "process_id batch_id draws wealth counts", "the batches in order"),
         _not_held(ROW_ID, "id"),
     ),
     "audit_ledgerprocess": (
@@ -399,7 +399,7 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
         ),
     ),
     "audit_ledgeryear": (
-        _recomputed(wrong_ledger, "casino_id year budget", "the levels of its processes"),
+        _recomputed(wrong_ledger, "casino_id year budget expected edition", "the levels of its processes"),
         _not_held(ROW_ID, "id"),
     ),
     # The log as its processes keep it

@@ -146,10 +146,18 @@ class _Again:
 
     def compare(self, cursor: LedgerCursor) -> Iterator[str]:
         """Yield what is stored and is not what was fed."""
-        years = list(LedgerYear.objects.filter(casino=self.casino).order_by("year").values_list("year", flat=True))
-        fed_in = LedgerBatch.objects.filter(casino=self.casino).order_by("year").values_list("year", flat=True)
-        if years != list(fed_in.distinct()):
-            yield f"budgets are stored of the years {years}, in which not all was fed"
+        of_edition = {"casino": self.casino, "edition": EDITION}
+        expected = dict(LedgerYear.objects.filter(**of_edition).order_by("year").values_list("year", "expected"))
+        fed_in = LedgerBatch.objects.filter(**of_edition).order_by("year").values_list("year", flat=True)
+        if list(expected) != list(fed_in.distinct()):
+            yield f"budgets are stored of the years {list(expected)}, in which not all was fed"
+        ended = {"casino": self.casino, "edition__lt": EDITION}
+        fed_before = LedgerBatch.objects.filter(**ended).values("year")
+        others = LedgerYear.objects.filter(casino=self.casino).exclude(edition=EDITION)
+        for year, edition in others.exclude(edition__lt=EDITION, year__in=fed_before).values_list("year", "edition"):
+            yield f"a budget is stored of {year} in edition {edition}, in which nothing was fed"
+        if cursor.edition == EDITION and cursor.year in expected and cursor.expected != expected[cursor.year]:
+            yield f"the subjects expected in {cursor.year} are not those of its budget"
         ranks = cursor.ranks if cursor.edition == EDITION else {}
         if (cursor.number, cursor.year, ranks) != (self.number, self.year, self.ranks):
             yield f"it is said to have been fed {cursor.number} batches, and was {self.number}"
