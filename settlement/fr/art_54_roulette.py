@@ -238,6 +238,8 @@ def read_choice(table: Table, wager_id: str, seq: int) -> None:
             table.awaiting[wager.id] = None
         account.before_half = ""
         account.put_back += put_back
+        if not account.withdrawn + account.lifted:  # what was handed back whole, and recovered since
+            account.recovered = max(account.recovered, account.put_back - wager.stake_paid)
         wager.paid_by = 0
 
 
@@ -370,7 +372,7 @@ def _has_moved(table: Table, wager: Wager) -> bool:
         moves = wager.account.moves
         winnings, stake = net(moves)
         stake -= sum(move.put_back for move in moves)
-        return bool(wager.account.before_half or stake or winnings + sum(move.settled for move in moves))
+        return bool(_is_half(table, wager) or stake or winnings + sum(move.settled for move in moves))
     return wager.paid_by > table.coup_began
 
 

@@ -104,6 +104,17 @@ def test_findings_add_up_to_the_debt_of_each_wager(streams: int) -> None:
     assert differences[:MOST_SHOWN] == []
 
 
+@pytest.mark.parametrize(
+    "seed",
+    [
+        431_000_362,  # the half that was chosen is lifted, and then prison is said
+        491_000_656,  # a stake of one unit, swept, is handed back whole at a zero, which is its half, and recovered
+    ],
+)
+def test_findings_add_up_in_streams_in_which_they_did_not(seed: int) -> None:
+    assert compare(seed)[0] == []
+
+
 @VERY_MANY_COUPS
 def test_findings_add_up_over_very_many_coups(chunk: int) -> None:
     assert differences_of(chunk, compare)[:MOST_SHOWN] == []
