@@ -180,7 +180,6 @@ def test_a_night_of_la_boule_is_signed_by_two(transactional_db: None, hand: Call
         own.page.goto(own.page.url.split("/admin/")[0] + f"/admin/audit/nightreport/{night.report.pk}/change/")
         expect(own.page.locator("#content")).to_contain_text("La boule")
         own.type(own.page.get_by_label("Your password"), PASSWORD)
-        own.page.screenshot(path=f"/tmp/wk/boule/sign-{name}.png", full_page=True)
         own.click(own.page.get_by_role("button", name=re.compile(words)))
     report = NightReport.objects.get(pk=night.report.pk)
     assert report.closed_by is not None
