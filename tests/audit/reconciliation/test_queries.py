@@ -49,15 +49,19 @@ def counted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], int]]:
 
 
 def night_of(casino: Casino, tables: int, *, day: date = DAY) -> NightRun:
-    """Record a night whose sessions are closed and kept, each after one of an earlier day, and begin its run."""
+    """Record a night whose sessions are closed and kept, each after one of an earlier day, and begin its run.
+
+    Those of the earlier day are kept, too: the chips of five weeks before are read of what is kept.
+    """
     for number in range(tables):
         table = f"{day:%m}-{number}"
         for each in (day - timedelta(days=2), day):
             opened = {"float": 100_000 + (each == day) * 500}  # the opener differs from the closer: a finding each
             played(casino, table, spins(3, number), day=each, **opened)
-    run = runs.begin(casino, day, actor="test")
-    for stream_id, last_seq in runs.pending_sessions(run):
-        sessions.compute_figures(stream_id, last_seq)
+    for each in (day - timedelta(days=2), day):
+        run = runs.begin(casino, each, actor="test")
+        for stream_id, last_seq in runs.pending_sessions(run):
+            sessions.compute_figures(stream_id, last_seq)
     seal()
     assert feeding.feed_sessions(casino) >= tables
     return run
