@@ -17,9 +17,8 @@ from django.utils import timezone
 
 from audit import heartbeats, task_queue
 from audit.access import refusals
-from audit.adjudication import fairness
+from audit.adjudication import fairness, replay
 from audit.adjudication import runs as adjudication_runs
-from audit.adjudication.replay import advance
 from audit.casework import escalation
 from audit.event_store import read
 from audit.ingest import quarantine
@@ -37,6 +36,9 @@ log = structlog.get_logger(__name__)
 STEPS_A_TASK = 20
 """Steps after which a task sends its successor, so that none outlasts the broker's visibility timeout."""
 
+TASK_S = 0.5
+"""Seconds after which a task sends its successor, behind the messages that wait: a heartbeat may be one of them."""
+
 SWEPT_AT_ONCE = 1_000
 
 
@@ -51,7 +53,7 @@ KILLED_AFTER_S = 60
 )
 def replay_stream(*, stream_id: int | None, **kwargs: Any) -> None:
     """Put a stream into the queue, None for none, and replay step by step what is next there, whichever it is."""
-    half_time = monotonic() + settings.CABOCHON_REPLAY_TASK_S / 2
+    until = monotonic() + TASK_S
     if stream_id is not None:
         fairness.put([stream_id])
     for _ in range(STEPS_A_TASK):
@@ -60,7 +62,8 @@ def replay_stream(*, stream_id: int | None, **kwargs: Any) -> None:
         if turn is None:
             return
         _replay_step(turn)
-        if monotonic() > half_time:  # a successor goes on, so that only a step that is too long reaches the limit
+        heartbeats.beat("replay")
+        if monotonic() > until:
             break
     replay_stream.delay(stream_id=None)
 
@@ -71,24 +74,29 @@ def _replay_step(turn: fairness.Turn) -> None:
     Where no other casino waits, a session that is read whole is added up as well, once its findings are committed.
     """
     one_pass = None if turn.is_shared else sessions.OnePass()
+    began_at = replay.processor_s()
+
+    def used_s() -> float:
+        return replay.processor_s() - began_at
+
     with structlog.contextvars.bound_contextvars(stream_id=turn.stream_id):
         try:
-            progress = advance(turn.stream_id, is_shared=turn.is_shared, witness=one_pass)
+            progress = replay.advance(turn.stream_id, is_shared=turn.is_shared, witness=one_pass)
         except Exception as error:
             log.exception("replay failed", error=type(error).__name__)
             connection.close_if_unusable_or_obsolete()
             adjudication_runs.record_failure(turn.stream_id, ENGINE_VERSION, error)
-            fairness.drop(turn)  # the sweep puts it back when its pause is over
+            fairness.drop(turn, used_s=used_s())  # the sweep puts it back when its pause is over
             return
         if progress is None:  # another process holds it
-            fairness.drop(turn)
+            fairness.drop(turn, used_s=used_s())
             return
         if progress.folded:
             log.info("replayed", events=progress.folded, cursor=progress.cursor)
         if progress.behind:
-            fairness.give_back(turn)
+            fairness.give_back(turn, used_s=used_s())
         else:
-            fairness.done(turn)
+            fairness.done(turn, used_s=used_s())
             if one_pass is not None and one_pass.last_seq:
                 _keep(one_pass)
             if progress.has_closed:

@@ -129,6 +129,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "audit.work_budget.WorkBudget",
     "django_otp.middleware.OTPMiddleware",
     "audit.desk.sign_in.second_factor.SecondFactorRequired",
     "audit.desk.database_unavailable.DatabaseUnavailable",
@@ -390,6 +391,11 @@ CABOCHON_NOTIFY_STALE_S = env.float("CABOCHON_NOTIFY_STALE_S", default=120.0)
 CABOCHON_WITNESS_STALE_S = env.float("CABOCHON_WITNESS_STALE_S", default=3_600.0)
 CABOCHON_FREE_MB = env.int("CABOCHON_FREE_MB", default=200)
 CABOCHON_HEARTBEAT_FILE = env.str("CABOCHON_HEARTBEAT_FILE", default="")  # set by the supervisor
+
+# Work of the web server: seconds of processor time that a key, an officer or an address has in each of its processes
+
+CABOCHON_WORK_RATE = env.float("CABOCHON_WORK_RATE", default=0.1)
+CABOCHON_WORK_BURST_S = env.float("CABOCHON_WORK_BURST_S", default=2.0)
 
 # Metrics: without a token there are none
 

@@ -7,7 +7,10 @@ messages in front of everybody else's. A worker that gets one puts into the queu
 time, and then takes turns. A turn is one step of one stream. It goes to the casino with the fewest streams in replay,
 and among those to the one whose last turn is longest ago; within a casino, to the stream that waits longest. So a
 stream of ten million events is behind every other after each step. While other casinos are there, steps are short ones
-(``replay.SHARED_STEP_EVENTS``).
+(``replay.SHARED_STEP_S``).
+
+The processor time of a turn is put on its casino's account: its last turn counts as so much later, up to
+``RECENT_S`` from now. So among casinos that wait, who has used least of late is first.
 
 While another casino waits or had a turn within ``RECENT_S``, a casino has at most its share of the workers
 (``share``), and leaves the others idle rather than have a table of another casino wait for the end of a step.
@@ -81,7 +84,8 @@ chosen as (
   where n.turns < %(share)s or not others.are_there
   order by n.turns, n.last_turn_at nulls first, n.since limit 1),
 turn as (
-  update audit_casinoturn t set last_turn_at = clock_timestamp() from chosen where t.casino_id = chosen.casino_id)
+  update audit_casinoturn t set last_turn_at = greatest(t.last_turn_at, clock_timestamp())
+  from chosen where t.casino_id = chosen.casino_id)
 update audit_waitingstream w set holder_pid = alive.pid, holder_began = alive.backend_start
 from chosen, alive where w.stream_id = chosen.stream_id and alive.pid = pg_backend_pid()
 returning w.stream_id, w.casino_id, w.hints, chosen.are_there
@@ -89,6 +93,11 @@ returning w.stream_id, w.casino_id, w.hints, chosen.are_there
 
 _END = """
 with off as (select set_config('synchronous_commit', 'off', true)),
+used as (
+  update audit_casinoturn t set last_turn_at = least(
+    greatest(t.last_turn_at, clock_timestamp()) + make_interval(secs => %(used)s),
+    clock_timestamp() + make_interval(secs => %(recent)s))
+  from off where t.casino_id = %(casino)s and %(used)s > 0),
 gone as (delete from audit_waitingstream w using off where w.stream_id = %(stream)s and w.hints <= %(through)s)
 update audit_waitingstream w set since = clock_timestamp(), holder_pid = null, holder_began = null
 from off where w.stream_id = %(stream)s and w.hints > %(through)s and w.holder_pid = pg_backend_pid()
@@ -155,25 +164,29 @@ def take() -> Turn | None:
     return Turn(*row) if row else None
 
 
-def give_back(turn: Turn) -> None:
-    """End a turn whose stream is not at its end: it waits again, behind the others of its casino."""
-    _end(turn, through=0)
+def give_back(turn: Turn, *, used_s: float = 0.0) -> None:
+    """End a turn whose stream is not at its end: it waits again, behind the others of its casino.
+
+    ``used_s``, here and below: the seconds of processor time that the turn took.
+    """
+    _end(turn, through=0, used_s=used_s)
 
 
-def done(turn: Turn) -> None:
+def done(turn: Turn, *, used_s: float = 0.0) -> None:
     """End a turn whose stream is at its end. If a hint has come meanwhile, it waits again."""
-    _end(turn, through=turn.hints)
+    _end(turn, through=turn.hints, used_s=used_s)
 
 
-def drop(turn: Turn) -> None:
+def drop(turn: Turn, *, used_s: float = 0.0) -> None:
     """End a turn that failed, or whose stream another process holds: the sweep puts it back, if it is dirty."""
-    _end(turn, through=MOST_HINTS)
+    _end(turn, through=MOST_HINTS, used_s=used_s)
 
 
-def _end(turn: Turn, *, through: int) -> None:
+def _end(turn: Turn, *, through: int, used_s: float) -> None:
     """Take the stream of a turn out of the queue, unless it had more hints than ``through``: then it waits again."""
+    params = {"stream": turn.stream_id, "casino": turn.casino_id, "through": through}
     with connection.cursor() as cursor:
-        cursor.execute(_END, {"stream": turn.stream_id, "through": through})
+        cursor.execute(_END, {**params, "used": used_s, "recent": RECENT_S})
 
 
 def _count(query: str, params: dict[str, Any]) -> int:

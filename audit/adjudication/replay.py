@@ -15,7 +15,8 @@ transaction, those of an earlier run or an earlier version of the engine: ``audi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,7 @@ from django.db.models import OuterRef
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from audit import heartbeats
 from audit.adjudication import clocks, findings, retired_wagers, runs, stream_reader
 from audit.adjudication.stream_reader import gc_paused
 from audit.adjudication.witness import WholeSession, Witness
@@ -51,10 +53,23 @@ from settlement.events import EntryAnnulled, EntryCorrected, ExtensionEvent, Ses
 from settlement.findings import find
 
 STEP_EVENTS = 32_000
-"""Events folded in one transaction: enough to be cheap, few enough to lose little to a crash."""
+"""Most events read for one transaction: enough to be cheap, few enough to lose little to a crash."""
 
 SHARED_STEP_EVENTS = 8_000
-"""Events of a step while other casinos have theirs: what they may have to wait for."""
+"""The same while other casinos have their steps: what is read and not folded is read again."""
+
+STEP_S = 5.0
+"""Seconds of processor time after which a step folds no more, and commits what it has folded."""
+
+SHARED_STEP_S = 0.25
+"""The same while other casinos have their steps: what they may have to wait for."""
+
+FIRST_SLICE, MOST_SLICE = 64, 1_024
+"""Events folded between two looks at the clock. Each slice is twice the one before: so the bound is kept where an event
+costs a millisecond, and the clock costs nothing where it costs microseconds."""
+
+processor_s = time.thread_time
+"""The clock of a step: processor time of this thread, in seconds."""
 
 STEP_BYTES = 32 * 1024 * 1024
 """Bytes after which a step takes no more events, however few: the largest are a hundred times the usual."""
@@ -93,12 +108,13 @@ class Progress:
 class Folded:
     """Events folded on what is stored: the state after them, what they complete, and the retired wagers they mention.
 
-    ``recalled`` has the seq of each such wager's last change before, by its id.
+    ``recalled`` has the seq of each such wager's last change before, by its id. ``events`` are those folded.
     """
 
     state: State
     findings: list[Finding]
     recalled: dict[str, int]
+    events: Sequence[Event]
 
 
 def advance(
@@ -117,6 +133,7 @@ def advance(
     """
     identity = {"stream_id": stream_id, "engine_version": ENGINE_VERSION, "what_if": what_if}
     most = min(STEP_EVENTS, SHARED_STEP_EVENTS) if is_shared else STEP_EVENTS
+    ends_at = processor_s() + (SHARED_STEP_S if is_shared else STEP_S)
     going_on = Adjudication.objects.filter(**identity, run__state__in=CURRENT).select_related("run", "what_if")
     going_on = going_on.annotate(newest_register=_NEWEST_REGISTER, now_approved=_APPROVED)
     # The run is locked, too: whoever waited for its lock sees what became of it meanwhile.
@@ -140,7 +157,7 @@ def advance(
                 began = _follow_approvals(adjudication, run, adjudication.now_approved)
                 if began is not None:
                     return began
-            return _step(adjudication, run, max_events=most, witness=witness)
+            return _step(adjudication, run, max_events=most, ends_at=ends_at, witness=witness)
 
     progress = step()
     if progress is None and not going_on.exists() and _begin_run(identity):
@@ -205,7 +222,7 @@ def async_commit() -> Iterator[None]:
 
 
 def _step(
-    adjudication: Adjudication, run: AdjudicationRun, *, max_events: int, witness: Witness | None
+    adjudication: Adjudication, run: AdjudicationRun, *, max_events: int, ends_at: float, witness: Witness | None
 ) -> Progress | None:
     stream_id = adjudication.stream_id
     last_seq = read.next_seq_of(stream_id) - 1
@@ -219,14 +236,15 @@ def _step(
     if not is_whole or run.tries or adjudication.what_if is not None:
         witness = None
     try:
-        folded = fold_on(adjudication, run, events, witness)
+        folded = fold_on(adjudication, run, events, witness, is_over=lambda: processor_s() >= ends_at)
     except NeedsReplay as needed:
         if not _begin_another_run(adjudication, run, RunCause.CORRECTION, needed.held):
             return None
         return Progress(folded=len(events), cursor=0, behind=True)
     state = folded.state
-    if witness is not None and state.table.closed_by:
+    if witness is not None and state.table.closed_by and len(folded.events) == len(events):
         witness.ends()
+    events = list(folded.events)
     state.forget_findings()
     clocks.find_ahead(state.table, stream_id, events)
     found = [*folded.findings, *state.table.findings]
@@ -279,10 +297,16 @@ def _has_close(events: Sequence[Event]) -> bool:
 
 
 def fold_on(
-    adjudication: Adjudication, run: AdjudicationRun, events: Sequence[Event], witness: Witness | None = None
+    adjudication: Adjudication,
+    run: AdjudicationRun,
+    events: Sequence[Event],
+    witness: Witness | None = None,
+    *,
+    is_over: Callable[[], bool] = lambda: False,
 ) -> Folded:
     """Fold the events after the cursor on the stored state and wagers; nothing is stored.
 
+    They are folded slice by slice, at least one; none after ``is_over`` is true. Each is a heartbeat.
     With a ``witness``, the events are all that the stream has.
     Raise ``NeedsReplay`` if a correction among them changes what is folded already.
     """
@@ -295,13 +319,20 @@ def fold_on(
         readings=readings,
         approved=run.approved,
     )
-    recalled = retired_wagers.recall(adjudication, state, events)
     interceptors = NOT_INTERCEPTED
     if witness is not None:
         last_seq = next_seq_after(events[-1]) - 1
         approved = tuple(seq for seq in run.approved or () if seq <= last_seq)
         interceptors = witness.begins(WholeSession(adjudication.stream_id, last_seq, readings or {}, approved), state)
-    return Folded(state, fold(state, events, interceptors), recalled)
+    recalled: dict[str, int] = {}
+    at, size = 0, FIRST_SLICE
+    while at < len(events) and not (at and is_over()):
+        part = events[at : at + size]
+        recalled |= retired_wagers.recall(adjudication, state, part)
+        _feed(state, part, interceptors)
+        heartbeats.touch()
+        at, size = at + len(part), min(2 * size, MOST_SLICE)
+    return Folded(state, _found(state), recalled, events[:at])
 
 
 def _follow_approvals(adjudication: Adjudication, run: AdjudicationRun, approved: list[int]) -> Progress | None:
@@ -380,6 +411,11 @@ def fold(state: State, events: Sequence[Event], interceptors: Interceptors = NOT
 
     ``interceptors`` are those of ``State.feed_all``.
     """
+    _feed(state, events, interceptors)
+    return _found(state)
+
+
+def _feed(state: State, events: Sequence[Event], interceptors: Interceptors) -> None:
     first_late = 0 if state.table.closed_by else len(events)
     first_late = next((index for index, event in enumerate(events) if type(event) is SessionClosed), first_late)
     state.feed_all(events[:first_late], interceptors)
@@ -388,6 +424,10 @@ def fold(state: State, events: Sequence[Event], interceptors: Interceptors = NOT
         state.feed_all((event,), interceptors)
         if was_closed and not isinstance(event, EntryCorrected | EntryAnnulled | ExtensionEvent):
             find(state.table, "late-after-close", was_closed, event.seq, closed_seq=was_closed, event_type=event.type)
+
+
+def _found(state: State) -> list[Finding]:
+    """Return the findings since they were last forgotten."""
     # What says more than when it was raised, in this step or in an earlier one, is stored as it reads now.
     revised = {finding.ref: finding for finding in state.revised()}
     return [finding for finding in state.new_findings if finding.ref not in revised] + list(revised.values())

@@ -62,6 +62,10 @@ class _ActiveKeys:
 _active_keys = _ActiveKeys()
 
 
+FOUND_KEY = "cabochon.found_key"
+"""Where the environment of a request has what ``find_key`` said of it, if it was asked: the secret, and the key."""
+
+
 def find_key(secret: str, address: str) -> ApiKey | None:
     """Return the active key that ``secret`` belongs to, or None if there is none.
 

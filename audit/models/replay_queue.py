@@ -30,7 +30,7 @@ class WaitingStream(models.Model):
 
 
 class CasinoTurn(models.Model):
-    """When a casino's streams last had a turn."""
+    """When a casino's streams last had a turn; later than that by the processor time that its turns took of late."""
 
     casino_id = models.BigIntegerField(primary_key=True)
     last_turn_at = models.DateTimeField(null=True)

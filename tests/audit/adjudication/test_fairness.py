@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.db import connection
 from django.utils import timezone
 
-from audit import monitoring, tasks
+from audit import heartbeats, monitoring, tasks
 from audit.adjudication import fairness, replay
 from audit.adjudication.replay import advance
 from audit.event_store import read
@@ -255,3 +256,113 @@ def test_a_stream_that_another_engine_version_has_taken_over_is_dirty_nowhere(mo
     left_alone = timezone.now() - read.TAKEN_OVER_AFTER
     Adjudication.objects.filter(stream_id=stream_id, engine_version=ENGINE_VERSION).update(updated_at=left_alone)
     assert dirty_for("0") == (True,) * 4
+
+
+# Bounded by processor time
+
+
+class Clock:
+    """A clock that goes on by ``tick`` seconds whenever somebody looks at it."""
+
+    def __init__(self, tick: float) -> None:
+        self.tick, self.now = tick, 0.0
+
+    def __call__(self) -> float:
+        self.now += self.tick
+        return self.now
+
+
+def left(tenant: Tenant, stream: str, count: int) -> int:
+    """Open a stream with ``count`` events after its opener, put it into the queue and return its id."""
+    events = numbered(tenant.opener(stream), *[("player.left", {"player": f"P{each}"}) for each in range(count)])
+    assert tenant.post(stream, events).status_code == 201
+    stream_id = tenant.stream(stream).stream_id
+    fairness.put([stream_id])
+    return stream_id
+
+
+@pytest.mark.parametrize(
+    "tick, cursors",
+    [
+        pytest.param(0.3, [64, 128, 192, 256, 300], id="one slice uses it up"),
+        pytest.param(0.13, [192, 300], id="two slices do, the second twice the first"),
+        pytest.param(0.0, [300], id="nothing is used"),
+    ],
+)
+def test_a_step_that_has_used_its_time_commits_what_it_has_folded_and_the_next_goes_on(
+    monkeypatch: pytest.MonkeyPatch, tick: float, cursors: list[int]
+) -> None:
+    stream_id = left(Tenant(), "long", 299)
+    monkeypatch.setattr(replay, "processor_s", Clock(tick))
+    committed = []
+    while (progress := advance(stream_id, is_shared=True)) is not None and progress.folded:
+        assert progress.cursor == Adjudication.objects.get(stream_id=stream_id).cursor
+        assert progress.behind == (progress.cursor < 300)
+        committed.append(progress.cursor)
+    assert committed == cursors
+    assert AdjudicationRun.objects.get(stream_id=stream_id).state == "complete"
+
+
+def test_a_step_beats_between_its_slices(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream_id = left(Tenant(), "long", 299)
+    beats: list[int] = []
+    monkeypatch.setattr(heartbeats, "touch", lambda: beats.append(1))
+    assert advance(stream_id) is not None
+    assert len(beats) == 3, "64, 128 and 108 events"
+
+
+def test_of_casinos_that_wait_the_one_that_used_least_of_late_is_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fairness, "RECENT_S", 10_000)
+    names: dict[int, str] = {}
+    for name, used_s in (("quiet", 100.0), ("other", 300.0), ("loud", 900.0)):
+        tenant = Tenant()
+        names[tenant.casino.pk] = name
+        dirty(tenant, "a", "b", "c")
+        turn = fairness.take()
+        assert turn is not None
+        assert names[turn.casino_id] == name
+        fairness.give_back(turn, used_s=used_s)
+    order = []
+    for used_s in (400.0, 400.0, 400.0, 400.0):  # quiet 500, other 700, quiet 900, other 1,100
+        turn = fairness.take()
+        assert turn is not None
+        order.append(names[turn.casino_id])
+        fairness.give_back(turn, used_s=used_s)
+    assert order == ["quiet", "other", "quiet", "other"]
+
+
+def test_what_a_casino_has_used_is_forgotten_soon() -> None:
+    loud = Tenant()
+    dirty(loud, "a")
+    turn = fairness.take()
+    assert turn is not None
+    before = timezone.now()
+    fairness.done(turn, used_s=1_000.0)
+    owed = CasinoTurn.objects.get(casino_id=loud.casino.pk).last_turn_at
+    assert owed is not None
+    assert before + timedelta(seconds=fairness.RECENT_S) <= owed
+    assert owed <= timezone.now() + timedelta(seconds=fairness.RECENT_S)
+
+
+def test_corrections_that_arrive_together_begin_one_run() -> None:
+    tenant = Tenant()
+    stream_id = left(tenant, "long", 20)
+    assert advance(stream_id) is not None
+    more = numbered(
+        tenant.opener("long"),
+        *[("player.left", {"player": "P"})] * 20,
+        *[
+            ("entry.corrected", {"corrects": seq, "data": {"player": "Q"}, "reason": "misread", "approved_by": "chef"})
+            for seq in range(2, 14)
+        ],
+    )[21:]
+    assert tenant.post("long", more).status_code == 201
+    for _ in range(20):
+        progress = advance(stream_id)
+        assert progress is not None
+        if not progress.behind:
+            break
+    runs = AdjudicationRun.objects.filter(stream_id=stream_id)
+    assert Adjudication.objects.get(stream_id=stream_id).cursor == 33
+    assert [run.cause for run in runs.order_by("number")] == ["first", "correction"]
+    assert runs.get(number=2).corrections_through == 33

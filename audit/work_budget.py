@@ -1,0 +1,118 @@
+"""Budgets of work: how much processor time of a web process a key, an officer or an address may use.
+
+    request ─► whose? ─► its bucket is empty: 429, with Retry-After
+                 └─► answered ─► the processor time that it took leaves the bucket
+
+A bucket fills at ``CABOCHON_WORK_RATE`` seconds of processor time a second, up to ``CABOCHON_WORK_BURST_S``. It is
+charged after the answer and may be overdrawn, so a request that is begun is always answered. Each web process has its
+own: what is shared costs more than it saves. Recording plain events goes past this; its limit is ``CABOCHON_RATE``.
+
+A request with an active key is the key's, one of somebody signed in the officer's, any other its address's: nobody who
+floods the page to sign in empties the bucket of a table system, or of an officer, at the same address.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.http import HttpRequest, HttpResponse
+from rest_framework.exceptions import Throttled
+
+from audit.access.client_address import client_address, network_of
+from audit.api.key_lookup import FOUND_KEY, find_key
+from audit.api.problems import DATABASE_ERRORS, Problem, answer
+
+MAX_BUCKETS = 10_000
+"""Buckets held before those that are full again are dropped."""
+
+UNCOUNTED = ("/health", "/static/")
+"""Beginnings of addresses that everybody may ask, and whose answers cost next to nothing."""
+
+
+@dataclass(slots=True)
+class _Bucket:
+    left_s: float
+    at: float
+
+
+class Buckets:
+    """Token buckets by identity, in seconds of processor time. ``clock`` says the time, in seconds."""
+
+    def __init__(self, *, rate: float, burst_s: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._rate, self._burst_s, self._clock = rate, burst_s, clock
+        self._buckets: dict[str, _Bucket] = {}
+        self._lock = threading.Lock()
+
+    def wait_s(self, identity: str) -> float:
+        """Return the seconds until the bucket of ``identity`` has something again, 0 if it has now."""
+        with self._lock:
+            left_s = self._left_s(self._buckets.get(identity), self._clock())
+        return 0.0 if left_s > 0 else max(-left_s / self._rate, 1.0)
+
+    def charge(self, identity: str, used_s: float) -> None:
+        """Take ``used_s`` seconds of work out of the bucket of ``identity``."""
+        now = self._clock()
+        with self._lock:
+            left_s = self._left_s(self._buckets.get(identity), now)
+            if len(self._buckets) >= MAX_BUCKETS:
+                owing = {name: each for name, each in self._buckets.items() if self._left_s(each, now) < self._burst_s}
+                self._buckets = owing if len(owing) < MAX_BUCKETS else {}
+            self._buckets[identity] = _Bucket(left_s - used_s, now)
+
+    def _left_s(self, bucket: _Bucket | None, now: float) -> float:
+        if bucket is None:
+            return self._burst_s
+        return min(self._burst_s, bucket.left_s + (now - bucket.at) * self._rate)
+
+
+class WorkBudget:
+    """Middleware, after sessions and authentication, that refuses whoever has used up a budget, by 429."""
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+        self.processor_s: Callable[[], float] = time.thread_time
+        self.buckets = Buckets(rate=settings.CABOCHON_WORK_RATE, burst_s=settings.CABOCHON_WORK_BURST_S)
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        if request.path_info.startswith(UNCOUNTED):
+            return self.get_response(request)
+        whose = identity_of(request)
+        wait_s = math.ceil(self.buckets.wait_s(whose))
+        if wait_s:
+            return answer(_refusal(wait_s))
+        began_at = self.processor_s()
+        try:
+            return self.get_response(request)
+        finally:
+            self.buckets.charge(whose, self.processor_s() - began_at)
+
+
+def identity_of(request: HttpRequest) -> str:
+    """Return whose budget a request is on: of its active key, of who is signed in, otherwise of its address."""
+    address = client_address(request.META)
+    scheme, _, secret = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
+    if scheme.lower() == "bearer":
+        try:
+            key = find_key(secret.strip(), address)
+        except (Throttled, *DATABASE_ERRORS):  # the view says so
+            key = None
+        else:
+            request.META[FOUND_KEY] = secret.strip(), key  # the view looks it up no second time
+        if key is not None:
+            return f"key:{key.pk}"
+    elif request.user.is_authenticated:
+        return f"officer:{request.user.pk}"
+    return f"address:{network_of(address)}"
+
+
+def _refusal(wait_s: int) -> Problem:
+    detail = (
+        "Your requests have used as much of the server's time as one key or address may for now."
+        f" Wait {wait_s} s, as Retry-After says, and send the request again."
+    )
+    return Problem(429, "throttled", detail, retry_after_s=wait_s)

@@ -1,0 +1,109 @@
+"""Budgets of work in the web server: a key, an officer or an address that uses too much waits, and nobody else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import AnonymousUser
+from django.http import HttpRequest, HttpResponse
+from django.test import RequestFactory
+
+from audit.models import ApiKey
+from audit.work_budget import Buckets, WorkBudget, identity_of
+from tests.audit.tables import Tenant
+
+pytestmark = pytest.mark.django_db
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_bucket_is_overdrawn_by_what_was_begun_and_fills_at_its_rate() -> None:
+    clock = Clock()
+    buckets = Buckets(rate=0.1, burst_s=2.0, clock=clock)
+    assert buckets.wait_s("a") == 0
+    buckets.charge("a", 1.9)
+    assert buckets.wait_s("a") == 0, "0.1 s is left"
+    buckets.charge("a", 0.5)
+    assert buckets.wait_s("a") == pytest.approx(4.0)
+    assert buckets.wait_s("b") == 0, "another's is full"
+    clock.now = 3.9
+    assert buckets.wait_s("a") > 0
+    clock.now = 4.1
+    assert buckets.wait_s("a") == 0
+    clock.now = 10_000.0
+    buckets.charge("a", 2.5)
+    assert buckets.wait_s("a") == pytest.approx(5.0), "it held no more than the burst"
+
+
+@pytest.fixture
+def web(settings: Any) -> tuple[WorkBudget, Clock]:
+    """The middleware over a view of which each answer takes a second of work, on a clock that stands still."""
+    settings.CABOCHON_WORK_RATE, settings.CABOCHON_WORK_BURST_S = 0.1, 2.0
+    work = Clock()
+
+    def view(request: HttpRequest) -> HttpResponse:
+        work.now += 1.0
+        return HttpResponse("done")
+
+    budget = WorkBudget(view)
+    budget.processor_s, now = work, Clock()
+    budget.buckets = Buckets(rate=0.1, burst_s=2.0, clock=now)
+    return budget, now
+
+
+def request(path: str = "/", *, address: str = "192.0.2.1", secret: str = "", officer: Any = None) -> HttpRequest:
+    key = {"HTTP_AUTHORIZATION": f"Bearer {secret}"} if secret else {}
+    made = RequestFactory().get(path, REMOTE_ADDR=address, **key)
+    made.user = officer or AnonymousUser()
+    return made
+
+
+def test_who_has_used_up_a_budget_is_refused_with_the_time_to_wait(web: tuple[WorkBudget, Clock]) -> None:
+    budget, now = web
+    assert [budget(request()).status_code for _ in range(3)] == [200, 200, 429]
+    refused = budget(request())
+    assert refused.headers["Content-Type"] == "application/problem+json"
+    assert refused.headers["Retry-After"] == "1"
+    assert b"Retry-After says" in refused.content
+    assert budget(request("/health/ready")).status_code == 200
+    now.now = 5.0
+    assert [budget(request()).status_code for _ in range(2)] == [200, 429]
+    assert budget(request()).headers["Retry-After"] == "5"
+
+
+def test_a_key_and_an_officer_have_budgets_of_their_own_at_an_address_that_used_up_its(
+    web: tuple[WorkBudget, Clock], django_user_model: Any
+) -> None:
+    budget, _ = web
+    tenant = Tenant()
+    _key, secret = ApiKey.make(casino=tenant.casino, name="reader", scopes=["findings:read"])
+    officer = django_user_model(pk=7, username="reka")
+    while budget(request()).status_code == 200:
+        pass
+    assert budget(request(secret=secret)).status_code == 200
+    assert budget(request(officer=officer)).status_code == 200
+    assert budget(request(address="192.0.2.2")).status_code == 200
+    assert budget(request(secret="cab_" + "x" * 40)).status_code == 429, "no key, so the address's"
+    while budget(request(secret=secret)).status_code == 200:
+        pass
+    assert budget(request(officer=officer)).status_code == 200
+
+
+def test_the_addresses_of_one_subscriber_share_a_budget() -> None:
+    assert identity_of(request(address="2001:db8::1")) == identity_of(request(address="2001:db8::2"))
+    assert identity_of(request(address="2001:db8::1")) != identity_of(request(address="2001:db8:0:1::1"))
+
+
+def test_a_flood_at_the_page_to_sign_in_is_refused(client: Any, settings: Any) -> None:
+    settings.CABOCHON_WORK_RATE, settings.CABOCHON_WORK_BURST_S = 0.001, 1e-6
+    assert client.post("/login/", {"username": "a", "password": "b"}).status_code != 429
+    refused = client.post("/login/", {"username": "a", "password": "b"})
+    assert refused.status_code == 429
+    assert refused.json()["code"] == "throttled"
