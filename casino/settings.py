@@ -129,7 +129,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "audit.work_budget.WorkBudget",
+    "audit.api.work_budget.WorkBudget",
     "django_otp.middleware.OTPMiddleware",
     "audit.desk.sign_in.second_factor.SecondFactorRequired",
     "audit.desk.database_unavailable.DatabaseUnavailable",

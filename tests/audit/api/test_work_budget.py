@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.test import RequestFactory
 
 from audit.models import ApiKey
-from audit.work_budget import Buckets, WorkBudget, identity_of
+from audit.api.work_budget import Buckets, WorkBudget, identity_of
 from tests.audit.tables import Tenant
 
 pytestmark = pytest.mark.django_db
@@ -103,7 +103,13 @@ def test_the_addresses_of_one_subscriber_share_a_budget() -> None:
 
 def test_a_flood_at_the_page_to_sign_in_is_refused(client: Any, settings: Any) -> None:
     settings.CABOCHON_WORK_RATE, settings.CABOCHON_WORK_BURST_S = 0.001, 1e-6
-    assert client.post("/login/", {"username": "a", "password": "b"}).status_code != 429
-    refused = client.post("/login/", {"username": "a", "password": "b"})
+    assert client.post("/admin/login/", {"username": "a", "password": "b"}).status_code != 429
+    refused = client.post("/admin/login/", {"username": "a", "password": "b"})
     assert refused.status_code == 429
     assert refused.json()["code"] == "throttled"
+
+
+def test_who_has_no_address_has_no_budget(web: tuple[WorkBudget, Clock]) -> None:
+    budget, _ = web
+    assert identity_of(request(address="")) is None
+    assert [budget(request(address="")).status_code for _ in range(4)] == [200] * 4

@@ -23,7 +23,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 from rest_framework.exceptions import Throttled
 
-from audit.access.client_address import client_address, network_of
+from audit.access.client_address import UNKNOWN, client_address, network_of
 from audit.api.key_lookup import FOUND_KEY, find_key
 from audit.api.problems import DATABASE_ERRORS, Problem, answer
 
@@ -82,6 +82,8 @@ class WorkBudget:
         if request.path_info.startswith(UNCOUNTED):
             return self.get_response(request)
         whose = identity_of(request)
+        if whose is None:
+            return self.get_response(request)
         wait_s = math.ceil(self.buckets.wait_s(whose))
         if wait_s:
             return answer(_refusal(wait_s))
@@ -92,8 +94,11 @@ class WorkBudget:
             self.buckets.charge(whose, self.processor_s() - began_at)
 
 
-def identity_of(request: HttpRequest) -> str:
-    """Return whose budget a request is on: of its active key, of who is signed in, otherwise of its address."""
+def identity_of(request: HttpRequest) -> str | None:
+    """Return whose budget a request is on: of its active key, of who is signed in, otherwise of its address.
+
+    None if it has no address: all who come over a Unix socket would share one budget.
+    """
     address = client_address(request.META)
     scheme, _, secret = request.META.get("HTTP_AUTHORIZATION", "").partition(" ")
     if scheme.lower() == "bearer":
@@ -107,7 +112,7 @@ def identity_of(request: HttpRequest) -> str:
             return f"key:{key.pk}"
     elif request.user.is_authenticated:
         return f"officer:{request.user.pk}"
-    return f"address:{network_of(address)}"
+    return None if address == UNKNOWN else f"address:{network_of(address)}"
 
 
 def _refusal(wait_s: int) -> Problem:
