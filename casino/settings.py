@@ -47,7 +47,7 @@ CONTENT_SECURITY_POLICY = (
 CABOCHON_TRUSTED_PROXIES = env.list("CABOCHON_TRUSTED_PROXIES", default=[])
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2 * 1024 * 1024
 PASSWORD_HASHERS = [
-    "django.contrib.auth.hashers.Argon2PasswordHasher",
+    "audit.access.password_hashing.OneLane",
     "django.contrib.auth.hashers.PBKDF2PasswordHasher",
 ]
 AUTH_PASSWORD_VALIDATORS = [
@@ -394,8 +394,8 @@ CABOCHON_HEARTBEAT_FILE = env.str("CABOCHON_HEARTBEAT_FILE", default="")  # set 
 
 # Work of the web server: seconds of processor time that a key, an officer or an address has in each of its processes
 
-CABOCHON_WORK_RATE = env.float("CABOCHON_WORK_RATE", default=0.1)
-CABOCHON_WORK_BURST_S = env.float("CABOCHON_WORK_BURST_S", default=2.0)
+CABOCHON_WORK_RATE = env.float("CABOCHON_WORK_RATE", default=0.05)
+CABOCHON_WORK_BURST_S = env.float("CABOCHON_WORK_BURST_S", default=1.0)
 
 # Metrics: without a token there are none
 

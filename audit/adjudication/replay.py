@@ -58,8 +58,11 @@ STEP_EVENTS = 32_000
 SHARED_STEP_EVENTS = 8_000
 """The same while other casinos have their steps: what is read and not folded is read again."""
 
-STEP_S = 5.0
-"""Seconds of processor time after which a step folds no more, and commits what it has folded."""
+STEP_S = 0.5
+"""Seconds of processor time after which a step folds no more, and commits what it has folded.
+
+Who comes while a casino is alone waits for that step, too.
+"""
 
 SHARED_STEP_S = 0.25
 """The same while other casinos have their steps: what they may have to wait for."""

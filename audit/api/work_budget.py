@@ -3,8 +3,9 @@
     request ─► whose? ─► its bucket is empty: 429, with Retry-After
                  └─► answered ─► the processor time that it took leaves the bucket
 
-A bucket fills at ``CABOCHON_WORK_RATE`` seconds of processor time a second, up to ``CABOCHON_WORK_BURST_S``. It is
-charged after the answer and may be overdrawn, so a request that is begun is always answered. Each web process has its
+A bucket fills at ``CABOCHON_WORK_RATE`` seconds of processor time a second, up to ``CABOCHON_WORK_BURST_S``. While a
+request is answered ``HELD_S`` are held back, and then what it took is charged: so nobody has every thread of a process.
+It may be overdrawn, so a request that is begun is always answered. Each web process has its
 own: what is shared costs more than it saves. Recording plain events goes past this; its limit is ``CABOCHON_RATE``.
 
 A request with an active key is the key's, one of somebody signed in the officer's, any other its address's: nobody who
@@ -26,6 +27,9 @@ from rest_framework.exceptions import Throttled
 from audit.access.client_address import UNKNOWN, client_address, network_of
 from audit.api.key_lookup import FOUND_KEY, find_key
 from audit.api.problems import DATABASE_ERRORS, Problem, answer
+
+HELD_S = 0.25
+"""Seconds of work held back while a request is answered."""
 
 MAX_BUCKETS = 10_000
 """Buckets held before those that are full again are dropped."""
@@ -87,11 +91,12 @@ class WorkBudget:
         wait_s = math.ceil(self.buckets.wait_s(whose))
         if wait_s:
             return answer(_refusal(wait_s))
+        self.buckets.charge(whose, HELD_S)
         began_at = self.processor_s()
         try:
             return self.get_response(request)
         finally:
-            self.buckets.charge(whose, self.processor_s() - began_at)
+            self.buckets.charge(whose, self.processor_s() - began_at - HELD_S)
 
 
 def identity_of(request: HttpRequest) -> str | None:

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from django.contrib.auth.hashers import Argon2PasswordHasher
 from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponse
 from django.test import RequestFactory
 
-from audit.models import ApiKey
+from audit.access.password_hashing import OneLane
 from audit.api.work_budget import Buckets, WorkBudget, identity_of
+from audit.models import ApiKey
 from tests.audit.tables import Tenant
 
 pytestmark = pytest.mark.django_db
@@ -113,3 +115,31 @@ def test_who_has_no_address_has_no_budget(web: tuple[WorkBudget, Clock]) -> None
     budget, _ = web
     assert identity_of(request(address="")) is None
     assert [budget(request(address="")).status_code for _ in range(4)] == [200] * 4
+
+
+def test_who_sends_many_at_once_does_not_have_every_thread(web: tuple[WorkBudget, Clock]) -> None:
+    budget, _ = web
+    statuses: list[int] = []
+
+    def view(asked: HttpRequest) -> HttpResponse:
+        statuses.append(budget(request()).status_code)  # while the one before is being answered
+        return HttpResponse("done")
+
+    budget.get_response = view
+    assert budget(request()).status_code == 200
+    assert sorted(statuses) == [200] * 7 + [429], "two seconds, a quarter of one for each"
+    statuses.clear()
+    assert budget(request()).status_code == 200, "what was held back is given back"
+
+
+def test_a_password_hashed_in_eight_lanes_is_still_right_and_stays_as_it_is() -> None:
+    before, now = Argon2PasswordHasher(), OneLane()
+    before.memory_cost = now.memory_cost = 1_024
+    encoded = before.encode("a password", before.salt())
+    assert ",p=8$" in encoded
+    assert ",p=1$" in now.encode("a password", now.salt())
+    assert now.verify("a password", encoded)
+    assert not now.verify("another", encoded)
+    assert not now.must_update(encoded)
+    before.memory_cost = 512
+    assert now.must_update(before.encode("a password", before.salt()))
