@@ -18,4 +18,4 @@ class OneLane(Argon2PasswordHasher):
 
     def must_update(self, encoded: str) -> bool:
         """Return whether a hash is weaker than those made now; one in eight lanes is not."""
-        return bool(super().must_update(encoded.replace(_EIGHT_LANES, _ONE_LANE)))  # type: ignore[no-untyped-call]
+        return bool(super().must_update(encoded.replace(_EIGHT_LANES, _ONE_LANE)))
