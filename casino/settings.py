@@ -394,8 +394,8 @@ CABOCHON_HEARTBEAT_FILE = env.str("CABOCHON_HEARTBEAT_FILE", default="")  # set 
 
 # Work of the web server: seconds of processor time that a key, an officer or an address has in each of its processes
 
-CABOCHON_WORK_RATE = env.float("CABOCHON_WORK_RATE", default=0.05)
-CABOCHON_WORK_BURST_S = env.float("CABOCHON_WORK_BURST_S", default=1.0)
+CABOCHON_WORK_RATE = env.float("CABOCHON_WORK_RATE", default=0.25)
+CABOCHON_WORK_BURST_S = env.float("CABOCHON_WORK_BURST_S", default=3.0)
 
 # Metrics: without a token there are none
 
