@@ -47,7 +47,7 @@ def fails_with(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     def folds(*args: Any) -> None:
         raise error
 
-    monkeypatch.setattr(replay, "fold", folds)
+    monkeypatch.setattr(replay, "_feed", folds)
 
 
 def run_of(tenant: Tenant) -> AdjudicationRun:
@@ -192,7 +192,7 @@ def test_a_statement_over_its_limit_sets_the_stream_aside_at_once(
             cursor.execute("set local statement_timeout = '1ms'")
             cursor.execute("select pg_sleep(10)")
 
-    monkeypatch.setattr(replay, "fold", folds)
+    monkeypatch.setattr(replay, "_feed", folds)
     replay_stream(stream_id=stream_id)
     assert run_of(tenant).state == "failed"
     assert "statement timeout" in run_of(tenant).error

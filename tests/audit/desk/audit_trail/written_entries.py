@@ -53,6 +53,9 @@ def put_together() -> dict[tuple[str, str], set[str]]:
         ("audit.casework.actions", "transition.event"): {each.event for each in TRANSITIONS.values()},
         ("audit.corrections.decisions", "f'correction.{verdict}'"): {f"correction.{verdict}" for verdict in Verdict},
         ("audit.desk.audited_admin", "f'{row._meta.model_name}.{verb}'"): {*_of_sections()},
+        ("audit.desk.settings.deadlines", "f'deadline.{verb}'"): {
+            f"deadline.{verb}" for verb in ("added", "changed", "deleted")
+        },
         ("audit.event_store.officer_entries", "f'officer.{verb}_superuser'"): {
             "officer.made_superuser",
             "officer.unmade_superuser",
