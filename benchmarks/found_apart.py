@@ -174,13 +174,13 @@ def report(one: Season, reading: Reading) -> list[str]:
     lines = []
     for fraud in one.planted:
         about = f"{fraud.fraud} ({', '.join(fraud.subject)}; strength {fraud.strength:g}; from night {fraud.first + 1})"
-        acts = [deed for deed in one.deeds if deed.cause == fraud.fraud]
+        deeds = [deed for deed in one.deeds if deed.cause == fraud.fraud]
         seen = sum(
             (deed.wager is not None and (deed.stream, deed.wager) in reading.found_at)
             or (deed.seq is not None and (deed.stream, deed.seq) in reading.found_at)
-            for deed in acts
+            for deed in deeds
         )
-        about += f", {len(acts)} acts, {seen} of them with an exact finding" if acts else ""
+        about += f", {len(deeds)} acts, {seen} of them with an exact finding" if deeds else ""
         found = naming(reading, fraud)
         if found:
             first = found[0]

@@ -41,10 +41,10 @@ def test_a_loaded_set_is_found_and_its_season_is_read_once() -> None:
     assert {each.rule for each in naming(reading, loaded)} == {"dice-fairness"}
     assert reading.events == sum(len(stream.events) for stream in one.streams if stream.table)
     lines = report(one, reading)
-    acts = [deed for deed in one.deeds if deed.cause == "past_poster"]
-    assert acts
+    deeds = [deed for deed in one.deeds if deed.cause == "past_poster"]
+    assert deeds
     assert (
-        f"{len(acts)} acts, {len(acts)} of them with an exact finding" in lines[1]
+        f"{len(deeds)} acts, {len(deeds)} of them with an exact finding" in lines[1]
     )  # what is late is found, each time
     assert naming(reading, poster) == []
     assert "NOT FOUND; nearest" in lines[1]
