@@ -203,7 +203,7 @@ def wrong_password(url: str, number: Iterator[int]) -> Callable[[], int]:
     return send
 
 
-def asked_for_evidence(client: Client, finding: int) -> Callable[[], int]:
+def evidence_requests(client: Client, finding: int) -> Callable[[], int]:
     """Return what asks for the evidence bundle of a finding."""
     address = f"{client.url}/api/v1/findings/{finding}/bundle"
     headers = {"Authorization": f"Bearer {client.key}"}
@@ -230,7 +230,7 @@ def finding_to_prove(client: Client, connection: psycopg.Connection[Any], *, wai
             "select f.id from audit_finding f join log.stream s using (stream_id) where s.name = %s and f.seq = 1000",
             (stream,),
         ).fetchall()
-        if rows and asked_for_evidence(client, rows[0][0])() == 200:
+        if rows and evidence_requests(client, rows[0][0])() == 200:
             return int(rows[0][0])
         time.sleep(1)
     raise SystemExit("no evidence bundle came of a finding")
@@ -352,7 +352,7 @@ def _measure(url: str, output: Path, options: argparse.Namespace) -> int:
         elif kind == "sign-in flood":
             attackers += [Flood(wrong_password(url, names), until=until) for _ in range(options.flood)]
         elif kind == "bundle flood":
-            attackers += [Flood(asked_for_evidence(bad, finding), until=until) for _ in range(options.flood)]
+            attackers += [Flood(evidence_requests(bad, finding), until=until) for _ in range(options.flood)]
         # Processes that have just started are slow: the first round is not counted.
         into = measured[kind] if number else Measured()
         _round(number, kind, attackers, others, connection, options, until, into)

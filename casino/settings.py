@@ -129,7 +129,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "audit.api.work_budget.WorkBudget",
+    "audit.api.processor_budget.ProcessorBudget",
     "django_otp.middleware.OTPMiddleware",
     "audit.desk.sign_in.second_factor.SecondFactorRequired",
     "audit.desk.database_unavailable.DatabaseUnavailable",
@@ -394,8 +394,8 @@ CABOCHON_HEARTBEAT_FILE = env.str("CABOCHON_HEARTBEAT_FILE", default="")  # set 
 
 # Work of the web server: seconds of processor time that a key, an officer or an address has in each of its processes
 
-CABOCHON_WORK_RATE = env.float("CABOCHON_WORK_RATE", default=0.25)
-CABOCHON_WORK_BURST_S = env.float("CABOCHON_WORK_BURST_S", default=3.0)
+CABOCHON_PROCESSOR_RATE = env.float("CABOCHON_PROCESSOR_RATE", default=0.25)
+CABOCHON_PROCESSOR_BURST_S = env.float("CABOCHON_PROCESSOR_BURST_S", default=3.0)
 
 # Metrics: without a token there are none
 

@@ -35,7 +35,7 @@ STORAGES = {
 }
 CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}}  # no broker runs in a test
 MIDDLEWARE = ["tests.roles.AsWeb", *MIDDLEWARE]  # noqa: F405
-CABOCHON_WORK_BURST_S = 1e9  # all tests come from one address; ``test_work_budget`` sets it
+CABOCHON_PROCESSOR_BURST_S = 1e9  # all tests come from one address; ``test_processor_budget`` sets it
 # Tests sign in without a request; ``test_signing_in`` puts back what counts failed tries.
 AXES_ENABLED = False
 ALL_AUTHENTICATION_BACKENDS = AUTHENTICATION_BACKENDS  # noqa: F405

@@ -11,7 +11,7 @@ class OneLane(Argon2PasswordHasher):
     """Argon2id as Django has it, in one lane in place of eight.
 
     The memory and work of a guess are the same. Eight lanes are eight threads, which would have every core from other
-    requests, and of whose time the budget of the request (``audit.api.work_budget``) sees an eighth at most.
+    requests, and of whose time the budget of the request (``audit.api.processor_budget``) sees an eighth at most.
     """
 
     parallelism = 1

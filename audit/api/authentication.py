@@ -43,8 +43,8 @@ class KeyAuthentication(BaseAuthentication):
                 "The header Authorization is not 'Bearer KEY'. Send one key and nothing after it."
             )
         secret = parts[1].decode("latin-1")
-        asked, key = request.META.get(FOUND_KEY, (None, None))
-        if asked != secret:
+        found_for, key = request.META.get(FOUND_KEY, (None, None))
+        if found_for != secret:
             key = find_key(secret, client_address(request.META))
         if key is None:
             raise AuthenticationFailed(

@@ -499,7 +499,7 @@ def columns_here() -> Iterator[tuple[str, str]]:
     yield from binary_copy.execute(_COLUMNS, ())
 
 
-def columns_said() -> Iterator[tuple[str, str]]:
+def columns_covered() -> Iterator[tuple[str, str]]:
     """Yield each table and column of ``TABLES``; one that is there twice, twice."""
     for table, lines in TABLES.items():
         for line in lines:

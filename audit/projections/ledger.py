@@ -86,7 +86,7 @@ class _Again:
         """Feed every batch again; yield what does not hold about it."""
         years = {each.year: each for each in LedgerYear.objects.filter(casino=self.casino, edition=EDITION)}
         for year in [year for year, row in years.items() if not _BUDGET.fullmatch(row.budget)]:
-            yield f"the budget of {year} is {years.pop(year).budget}, which is none"
+            yield f"the budget of {year} is {years.pop(year).budget}, which is invalid"
         rows = {row.pk: row for row in LedgerProcess.objects.filter(casino=self.casino)}
         for batch in (
             LedgerBatch.objects.filter(casino=self.casino).select_related("stream").order_by("number").iterator()

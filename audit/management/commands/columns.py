@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from audit.management.pages import page_of_docs
-from audit.projections.coverage import as_markdown, columns_here, columns_said
+from audit.projections.coverage import as_markdown, columns_covered, columns_here
 
 PAGE = Path("docs/log.md")
 BEGINS = "| table | columns | | by, from, or why not |"
@@ -25,9 +25,9 @@ class Command(BaseCommand):
     help = "Write into docs/log.md what verification proves of every column of this database."
 
     def handle(self, *args: Any, **options: Any) -> None:
-        here, said = set(columns_here()), set(columns_said())
-        if here != said:
-            wrong = ", ".join(sorted(".".join(each) for each in here ^ said))
+        here, covered = set(columns_here()), set(columns_covered())
+        if here != covered:
+            wrong = ", ".join(sorted(".".join(each) for each in here ^ covered))
             raise CommandError(f"audit/projections/coverage.py and this database differ: {wrong}")
         page = page_of_docs(PAGE)
         page.write_text(with_table(page.read_text()))

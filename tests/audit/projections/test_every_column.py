@@ -17,7 +17,7 @@ from django.db import connection
 
 from audit.access import keys
 from audit.management.commands.columns import PAGE, with_table
-from audit.projections.coverage import TABLES, columns_here, columns_said, state_of
+from audit.projections.coverage import TABLES, columns_covered, columns_here, state_of
 from audit.projections.found import _stream_ids
 from audit.projections.takeover import keep_settings
 from audit.projections.verify import verify_derived
@@ -65,8 +65,8 @@ def _record(_committed_before: None) -> None:
 
 
 def test_every_column_of_the_database_is_said_once() -> None:
-    said = list(columns_said())
-    assert sorted(said) == sorted(set(columns_here()))
+    covered = list(columns_covered())
+    assert sorted(covered) == sorted(set(columns_here()))
 
 
 def test_the_docs_have_the_table() -> None:

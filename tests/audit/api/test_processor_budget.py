@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.test import RequestFactory
 
 from audit.access.password_hashing import OneLane
-from audit.api.work_budget import Buckets, WorkBudget, identity_of
+from audit.api.processor_budget import Buckets, ProcessorBudget, identity_of
 from audit.models import ApiKey
 from tests.audit.tables import Tenant
 
@@ -45,29 +45,29 @@ def test_a_bucket_is_overdrawn_by_what_was_begun_and_fills_at_its_rate() -> None
 
 
 @pytest.fixture
-def web(settings: Any) -> tuple[WorkBudget, Clock]:
-    """The middleware over a view of which each answer takes a second of work, on a clock that stands still."""
-    settings.CABOCHON_WORK_RATE, settings.CABOCHON_WORK_BURST_S = 0.1, 2.0
-    work = Clock()
+def web(settings: Any) -> tuple[ProcessorBudget, Clock]:
+    """The middleware over a view whose answers take a second of processor time each, on a clock that stands still."""
+    settings.CABOCHON_PROCESSOR_RATE, settings.CABOCHON_PROCESSOR_BURST_S = 0.1, 2.0
+    busy = Clock()
 
     def view(request: HttpRequest) -> HttpResponse:
-        work.now += 1.0
+        busy.now += 1.0
         return HttpResponse("done")
 
-    budget = WorkBudget(view)
-    budget.processor_s, now = work, Clock()
+    budget = ProcessorBudget(view)
+    budget.processor_s, now = busy, Clock()
     budget.buckets = Buckets(rate=0.1, burst_s=2.0, clock=now)
     return budget, now
 
 
 def request(path: str = "/", *, address: str = "192.0.2.1", secret: str = "", officer: Any = None) -> HttpRequest:
     key = {"HTTP_AUTHORIZATION": f"Bearer {secret}"} if secret else {}
-    made = RequestFactory().get(path, REMOTE_ADDR=address, **key)
-    made.user = officer or AnonymousUser()
-    return made
+    created = RequestFactory().get(path, REMOTE_ADDR=address, **key)
+    created.user = officer or AnonymousUser()
+    return created
 
 
-def test_who_has_used_up_a_budget_is_refused_with_the_time_to_wait(web: tuple[WorkBudget, Clock]) -> None:
+def test_who_has_used_up_a_budget_is_refused_with_the_time_to_wait(web: tuple[ProcessorBudget, Clock]) -> None:
     budget, now = web
     assert [budget(request()).status_code for _ in range(3)] == [200, 200, 429]
     refused = budget(request())
@@ -81,7 +81,7 @@ def test_who_has_used_up_a_budget_is_refused_with_the_time_to_wait(web: tuple[Wo
 
 
 def test_a_key_and_an_officer_have_budgets_of_their_own_at_an_address_that_used_up_its(
-    web: tuple[WorkBudget, Clock], django_user_model: Any
+    web: tuple[ProcessorBudget, Clock], django_user_model: Any
 ) -> None:
     budget, _ = web
     tenant = Tenant()
@@ -104,24 +104,24 @@ def test_the_addresses_of_one_subscriber_share_a_budget() -> None:
 
 
 def test_a_flood_at_the_page_to_sign_in_is_refused(client: Any, settings: Any) -> None:
-    settings.CABOCHON_WORK_RATE, settings.CABOCHON_WORK_BURST_S = 0.001, 1e-6
+    settings.CABOCHON_PROCESSOR_RATE, settings.CABOCHON_PROCESSOR_BURST_S = 0.001, 1e-6
     assert client.post("/admin/login/", {"username": "a", "password": "b"}).status_code != 429
     refused = client.post("/admin/login/", {"username": "a", "password": "b"})
     assert refused.status_code == 429
     assert refused.json()["code"] == "throttled"
 
 
-def test_who_has_no_address_has_no_budget(web: tuple[WorkBudget, Clock]) -> None:
+def test_who_has_no_address_has_no_budget(web: tuple[ProcessorBudget, Clock]) -> None:
     budget, _ = web
     assert identity_of(request(address="")) is None
     assert [budget(request(address="")).status_code for _ in range(4)] == [200] * 4
 
 
-def test_who_sends_many_at_once_does_not_have_every_thread(web: tuple[WorkBudget, Clock]) -> None:
+def test_who_sends_many_at_once_does_not_have_every_thread(web: tuple[ProcessorBudget, Clock]) -> None:
     budget, _ = web
     statuses: list[int] = []
 
-    def view(asked: HttpRequest) -> HttpResponse:
+    def view(requested: HttpRequest) -> HttpResponse:
         statuses.append(budget(request()).status_code)  # while the one before is being answered
         return HttpResponse("done")
 

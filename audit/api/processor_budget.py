@@ -3,10 +3,10 @@
     request ─► whose? ─► its bucket is empty: 429, with Retry-After
                  └─► answered ─► the processor time that it took leaves the bucket
 
-A bucket fills at ``CABOCHON_WORK_RATE`` seconds of processor time a second, up to ``CABOCHON_WORK_BURST_S``. While a
-request is answered ``HELD_S`` are held back, and then what it took is charged: so nobody has every thread of a process.
-It may be overdrawn, so a request that is begun is always answered. Each web process has its
-own: what is shared costs more than it saves. Recording plain events goes past this; its limit is ``CABOCHON_RATE``.
+A bucket fills at ``CABOCHON_PROCESSOR_RATE`` seconds of processor time a second, up to ``CABOCHON_PROCESSOR_BURST_S``.
+While a request is answered ``HELD_S`` are held back, and then what it took is charged: so nobody has every thread of a
+process. It may be overdrawn, so a request that is begun is always answered. Each web process has its own: what is
+shared costs more than it saves. Recording plain events goes past this; its limit is ``CABOCHON_RATE``.
 
 A request with an active key is the key's, one of somebody signed in the officer's, any other its address's: nobody who
 floods the page to sign in empties the bucket of a table system, or of an officer, at the same address.
@@ -74,13 +74,13 @@ class Buckets:
         return min(self._burst_s, bucket.left_s + (now - bucket.at) * self._rate)
 
 
-class WorkBudget:
+class ProcessorBudget:
     """Middleware, after sessions and authentication, that refuses whoever has used up a budget, by 429."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
         self.processor_s: Callable[[], float] = time.thread_time
-        self.buckets = Buckets(rate=settings.CABOCHON_WORK_RATE, burst_s=settings.CABOCHON_WORK_BURST_S)
+        self.buckets = Buckets(rate=settings.CABOCHON_PROCESSOR_RATE, burst_s=settings.CABOCHON_PROCESSOR_BURST_S)
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.path_info.startswith(UNCOUNTED):
