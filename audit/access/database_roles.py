@@ -118,10 +118,11 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "audit_apikey": {
         READER: "select (id, casino_id, name, prefix, scopes, created_at, expires_at, revoked_at, last_used_at,"
         " public_key)",
-        WEB: "select, insert, update",
+        WEB: "select, update (last_used_at)",  # the rest by functions
         WORKER: "select",
+        OPERATOR: "insert, update",
     },
-    "audit_apikey_tables": {**_READ, WEB: "insert, delete"},
+    "audit_apikey_tables": {**_READ, OPERATOR: "insert, delete"},
     "audit_quarantined": {**_READ, WEB: "insert", WORKER: "update (body, purged_at)"},
     "audit_job": {**_READ, WEB: "insert, update (stopped_by_id)", WORKER: "update"},
     # The feed is written by triggers. A web server writes the secrets of webhooks, and cannot read them.
@@ -218,6 +219,9 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     **{f"audit_act_officer_{verb}": () for verb in (*_ACCOUNT_ENTRIES, *_REQUEST_ENTRIES)},
     **{f"audit_act_deadline_{verb}": () for verb in ("added", "changed", "deleted")},
     **{f"audit_{name}": () for name in ("set_deadline", "demand_deadline_keeper")},
+    **{f"audit_act_key_{verb}": () for verb in ("made", "rotated", "revoked")},
+    **{f"audit_{name}": () for name in ("begin_key", "demand_key_keeper")},
+    "audit_next_key_id": (WEB,),
     **{f"audit_act_night_{verb}": () for verb in ("reviewed", "closed", "reserved")},
     "audit_active_officer": (),
     **{f"audit_{name}": () for name in _OF_ACCOUNTS},

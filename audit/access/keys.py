@@ -1,4 +1,8 @@
-"""Making, rotating and revoking API keys: the same for the desk and the commands, and always in the audit trail."""
+"""Making, rotating and revoking API keys: the same for the desk and the commands.
+
+The database does each in one statement with its entry: ``sql/key_entries.sql``. The ``actor`` is the name of an officer
+who keeps the casino, or ``COMMAND``; it raises ``EntryRefused`` for any other.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +14,11 @@ from typing import Any
 from django.db import transaction
 from django.utils import timezone
 
-from audit.event_store import audit_trail
+from audit.event_store import audit_trail, binary_copy
 from audit.models import ApiKey, Casino, GamingTable
+
+COMMAND = None
+"""The actor of a command: the account of the machine."""
 
 OVERLAP = timedelta(hours=24)
 """How long a rotated key stays valid beside the one that follows it, unless it is said."""
@@ -33,7 +40,7 @@ class NotActive(Exception):
 
 @transaction.atomic
 def make(
-    actor: str,
+    actor: str | None,
     *,
     casino: Casino,
     name: str,
@@ -46,15 +53,14 @@ def make(
 
     With a ``public_key``, 32 bytes of Ed25519, its table system signs every batch.
     """
-    key, secret = ApiKey.make(casino=casino, name=name, scopes=scopes, expires_at=expires_at, public_key=public_key)
-    key.tables.set(tables)
-    audit_trail.record(actor, MADE, casino_id=casino.pk, data=stated_of(key))
-    return key, secret
+    key, secret = _unsaved(casino=casino, name=name, scopes=scopes, expires_at=expires_at, public_key=public_key)
+    _perform(actor, MADE, key, stated_of(key, [table.code for table in tables]))
+    return ApiKey.objects.select_related("casino").get(pk=key.pk), secret
 
 
 @transaction.atomic
 def rotate(
-    actor: str,
+    actor: str | None,
     key_id: int,
     *,
     overlap: timedelta = OVERLAP,
@@ -76,37 +82,61 @@ def rotate(
         raise NotActive
     if expires_at is None and before.expires_at is not None:
         expires_at = now + (before.expires_at - before.created_at)
-    key, secret = ApiKey.make(
+    key, secret = _unsaved(
         casino=before.casino,
         name=before.name,
         scopes=before.scopes,
         expires_at=expires_at,
         public_key=public_key or _public_key(before),
     )
-    key.tables.set(before.tables.all())
     before.expires_at = min(before.expires_at or now + overlap, now + overlap)
-    before.save(update_fields=["expires_at"])
-    rotated = {**stated_of(key), "follows": before.prefix, "until": before.expires_at.isoformat()}
-    audit_trail.record(actor, ROTATED, casino_id=before.casino_id, data=rotated)
-    return before, key, secret
+    stated = stated_of(key, before.tables.values_list("code", flat=True))
+    _perform(actor, ROTATED, key, {**stated, "follows": before.prefix, "until": before.expires_at.isoformat()})
+    return before, ApiKey.objects.select_related("casino").get(pk=key.pk), secret
 
 
 @transaction.atomic
-def revoke(actor: str, keys: Iterable[int], *, reason: str = "") -> list[ApiKey]:
+def revoke(actor: str | None, keys: Iterable[int], *, reason: str = "") -> list[ApiKey]:
     """Revoke keys, by their ids, in the name of ``actor``. Return those that were not revoked before."""
     revoked = list(ApiKey.objects.select_for_update().filter(pk__in=keys, revoked_at=None).order_by("pk"))
-    ApiKey.objects.filter(pk__in=[key.pk for key in revoked]).update(revoked_at=timezone.now())
     for key in revoked:
-        data = {"id": key.pk, "prefix": key.prefix}
-        audit_trail.record(actor, REVOKED, casino_id=key.casino_id, data=data, reason=reason)
+        _perform(actor, REVOKED, key, {"id": key.pk, "prefix": key.prefix}, reason=reason)
     return revoked
 
 
-def stated_of(key: ApiKey) -> dict[str, Any]:
-    """Return what the entry says of a key that begins, or is kept."""
-    tables = sorted(key.tables.values_list("code", flat=True))
+def _unsaved(
+    *, casino: Casino, name: str, scopes: list[str], expires_at: datetime | None, public_key: bytes | None
+) -> tuple[ApiKey, str]:
+    """Return a key that the database has only the id of, and its secret."""
+    prefix, secret, digest = ApiKey.new_secret()
+    [(key_id,)] = binary_copy.execute("select audit_next_key_id()", ())
+    key = ApiKey(
+        pk=key_id,
+        casino=casino,
+        name=name,
+        scopes=scopes,
+        prefix=prefix,
+        digest=digest,
+        created_at=timezone.now(),
+        expires_at=expires_at,
+        public_key=public_key,
+    )
+    return key, secret
+
+
+def _perform(actor: str | None, type: str, key: ApiKey, data: dict[str, Any], *, reason: str = "") -> None:
+    secret = None if type == REVOKED else bytes(key.digest).hex()
+    if actor is COMMAND:
+        audit_trail.perform_command(type, casino_id=key.casino_id, data=data, reason=reason, secret=secret)
+    else:
+        audit_trail.perform(actor, type, casino_id=key.casino_id, data=data, reason=reason, secret=secret)
+
+
+def stated_of(key: ApiKey, codes: Iterable[str]) -> dict[str, Any]:
+    """Return what the entry says of a key that begins, or is kept; ``codes`` are those of its tables."""
+    tables = sorted(codes)
     expires = key.expires_at.astimezone(UTC).isoformat() if key.expires_at is not None else ""
-    stated = {"id": key.pk, "prefix": key.prefix, "scopes": sorted(key.scopes), "tables": tables, "expires": expires}
+    stated = {"id": key.pk, "prefix": key.prefix, "scopes": list(key.scopes), "tables": tables, "expires": expires}
     created = key.created_at.astimezone(UTC).isoformat()
     return stated | {"named": key.name, "created": created} | _signing(key)
 

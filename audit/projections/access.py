@@ -168,7 +168,7 @@ def _altered(key: ApiKey, tables: list[str], entry: Entry, expires: Any) -> str:
     holds = {
         "casino": key.casino_id == entry.casino_id,
         "prefix": key.prefix == stated.get("prefix"),
-        "scopes and tables": (sorted(key.scopes), tables) == (stated.get("scopes"), stated.get("tables")),
+        "scopes and tables": (sorted(key.scopes), tables) == (sorted(stated.get("scopes", ())), stated.get("tables")),
         "name": "named" not in stated or key.name == stated["named"],
         "date": _is_of_date(key, entry),
         "expiry": expires is None or (key.expires_at.astimezone(UTC).isoformat() if key.expires_at else "") == expires,

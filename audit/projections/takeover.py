@@ -48,7 +48,10 @@ def keep_settings() -> int:
             audit_trail.record(actor, ROLE_KEPT, casino_id=membership.casino_id, data=data)
             entered += 1
     for key in ApiKey.objects.exclude(pk__in=keys_stated(None)).order_by("pk"):
-        of_key = {**stated_of(key), "revoked": int(key.revoked_at is not None)}
+        of_key = {
+            **stated_of(key, key.tables.values_list("code", flat=True)),
+            "revoked": int(key.revoked_at is not None),
+        }
         audit_trail.record(actor, KEY_KEPT, casino_id=key.casino_id, data=of_key)
         entered += 1
     known = superusers_stated()

@@ -125,6 +125,9 @@ class ApiKeyAdmin(AuditedAdmin[ApiKey]):
         rotate_view = self.admin_site.admin_view(self.rotate_view)
         return [path("<int:pk>/rotate/", rotate_view, name="audit_apikey_rotate"), *super().get_urls()]
 
+    def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:
+        """Store nothing: the page of a key changes nothing of it."""
+
     @admin.display(description=gettext_lazy("It may"))
     def may(self, key: ApiKey) -> str:
         return ", ".join(str(KeyScope(scope).label) for scope in key.scopes)

@@ -109,7 +109,7 @@ class Command(BaseCommand):
         if options["backfill"] and KeyScope.EVENTS_BACKFILL not in scopes:
             scopes = [*scopes, KeyScope.EVENTS_BACKFILL.value]
         key, secret = keys.make(
-            audit_trail.account_name(),
+            keys.COMMAND,
             casino=casino,
             name=options["name"],
             scopes=scopes,
@@ -165,7 +165,7 @@ class Command(BaseCommand):
             if before is None:
                 raise keys.NotActive
             _before, key, secret = keys.rotate(
-                audit_trail.account_name(),
+                keys.COMMAND,
                 before.pk,
                 overlap=timedelta(hours=options["overlap"]),
                 public_key=public_key,

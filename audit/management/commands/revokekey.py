@@ -7,7 +7,6 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from audit.access import keys
-from audit.event_store import audit_trail
 from audit.models import ApiKey
 
 
@@ -20,7 +19,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         named = ApiKey.objects.filter(prefix=ApiKey.named_by(options["prefix"])).values_list("pk", flat=True)
-        revoked = keys.revoke(audit_trail.account_name(), named, reason=options["reason"])
+        revoked = keys.revoke(keys.COMMAND, named, reason=options["reason"])
         if not revoked:
             raise CommandError(f"There is no active key '{options['prefix']}'. The desk lists those that there are.")
         self.stdout.write(f"{revoked[0]} is revoked.")

@@ -218,11 +218,11 @@ class Command(BaseCommand):
 
     def _post(self, casino: Casino, url: str) -> tuple[ApiKey, Post]:
         scopes = [KeyScope.EVENTS_WRITE, KeyScope.EVENTS_BACKFILL]  # most nights are of other days than today
-        key, secret = keys.make(audit_trail.account_name(), casino=casino, name=KEY_NAME, scopes=list(map(str, scopes)))
+        key, secret = keys.make(keys.COMMAND, casino=casino, name=KEY_NAME, scopes=list(map(str, scopes)))
         return key, Post(url, secret)
 
     def _revoke(self, key: ApiKey) -> None:
-        keys.revoke(audit_trail.account_name(), [key.pk], reason="loaded")
+        keys.revoke(keys.COMMAND, [key.pk], reason="loaded")
 
     def _send(self, post: Post, casino: Casino, played: MonthNight) -> None:
         """Post a night, and its count when all its sessions are stored: that it is stored says the night is."""

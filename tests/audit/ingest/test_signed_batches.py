@@ -58,7 +58,7 @@ class Signing:
         self.public = self.private.public_key().public_bytes_raw()
         scopes = list(self.tenant.key.scopes)
         self.key, self.secret = keys.make(
-            "ada", casino=self.tenant.casino, name="signs", scopes=scopes, public_key=self.public
+            keys.COMMAND, casino=self.tenant.casino, name="signs", scopes=scopes, public_key=self.public
         )
         self.tenant.key, self.tenant.secret = self.key, self.secret
         self.stream = f"signed-{self.tenant.code}"
@@ -215,10 +215,10 @@ def test_a_public_key_never_changes(signing: Signing) -> None:
 
 
 def test_the_key_that_follows_signs_as_well(signing: Signing) -> None:
-    _before, after, _secret = keys.rotate("ada", signing.key.pk)
+    _before, after, _secret = keys.rotate(keys.COMMAND, signing.key.pk)
     assert bytes(after.public_key or b"") == signing.public
     other = Ed25519PrivateKey.generate().public_key().public_bytes_raw()
-    _before, last, _secret = keys.rotate("ada", after.pk, public_key=other)
+    _before, last, _secret = keys.rotate(keys.COMMAND, after.pk, public_key=other)
     assert bytes(last.public_key or b"") == other
     assert signing.faults() == []
 

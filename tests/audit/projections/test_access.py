@@ -38,11 +38,13 @@ class Kept:
         self.second = self.record.second
         self.stranger = hired(Tenant(), Role.AUDITOR, "stranger")
         self.webhook, _secret = webhooks.create("ada", casino=self.casino, name="g", url=HOOK, severities=["major"])
-        self.key, _secret = keys.make("ada", casino=self.casino, name="k", scopes=["streams:read"])
+        self.key, _secret = keys.make(keys.COMMAND, casino=self.casino, name="k", scopes=["streams:read"])
         self.rotated, _new, _secret = keys.rotate(
-            "ada", keys.make("ada", casino=self.casino, name="o", scopes=["streams:read"])[0].pk
+            keys.COMMAND, keys.make(keys.COMMAND, casino=self.casino, name="o", scopes=["streams:read"])[0].pk
         )
-        [self.revoked] = keys.revoke("ada", [keys.make("ada", casino=self.casino, name="r", scopes=[])[0].pk])
+        [self.revoked] = keys.revoke(
+            keys.COMMAND, [keys.make(keys.COMMAND, casino=self.casino, name="r", scopes=[])[0].pk]
+        )
         call_command("signon", add=[self.casino.code, "auditor", "inspectors"])
         linked = {"id": self.second.pk, "officer": self.second.get_username(), "issuer": "https://id.example"}
         audit_trail.perform(
@@ -260,7 +262,7 @@ def test_each_change_of_a_webhook_holds(kept: Kept) -> None:
 
 
 def test_a_key_that_was_rotated_holds(kept: Kept) -> None:
-    _before, key, _secret = keys.rotate("ada", kept.key.pk)
+    _before, key, _secret = keys.rotate(keys.COMMAND, kept.key.pk)
     seal()
     assert faults() == []
     assert ApiKey.objects.get(pk=key.pk).scopes == ["streams:read"]

@@ -54,7 +54,9 @@ def _record(_committed_before: None) -> None:
         Deeds()
         Accounts()
         kept = Kept()
-        keys.make("ada", casino=kept.casino, name="t", scopes=["streams:read"], tables=[kept.record.tenant.table])
+        keys.make(
+            keys.COMMAND, casino=kept.casino, name="t", scopes=["streams:read"], tables=[kept.record.tenant.table]
+        )
     keep_settings()
     seal()
     assert [str(fault) for fault in faults()] == []
