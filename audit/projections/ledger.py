@@ -147,10 +147,11 @@ class _Again:
     def compare(self, cursor: LedgerCursor) -> Iterator[str]:
         """Yield what is stored and is not what was fed."""
         of_edition = {"casino": self.casino, "edition": EDITION}
-        expected = dict(LedgerYear.objects.filter(**of_edition).order_by("year").values_list("year", "expected"))
+        budgets = list(LedgerYear.objects.filter(**of_edition).order_by("year").values_list("year", "expected"))
+        years, expected = [year for year, _ in budgets], dict(budgets)
         fed_in = LedgerBatch.objects.filter(**of_edition).order_by("year").values_list("year", flat=True)
-        if list(expected) != list(fed_in.distinct()):
-            yield f"budgets are stored of the years {list(expected)}, in which not all was fed"
+        if years != list(fed_in.distinct()):
+            yield f"budgets are stored of the years {years}, in which not all was fed, or of one twice"
         ended = {"casino": self.casino, "edition__lt": EDITION}
         fed_before = LedgerBatch.objects.filter(**ended).values("year")
         others = LedgerYear.objects.filter(casino=self.casino).exclude(edition=EDITION)
