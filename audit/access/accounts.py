@@ -48,7 +48,7 @@ MAX_REASON = 2_000
 
 _NOT_KEPT = _("You do not manage this account.")
 
-_REFUSALS: Mapping[str, Promise] = {
+REFUSALS: Mapping[str, Promise] = {
     "not-an-officer": _NOT_KEPT,
     "not-keeper": _NOT_KEPT,
     "not-keeper-here": _("You are not an administrator of this casino."),
@@ -61,9 +61,12 @@ _REFUSALS: Mapping[str, Promise] = {
     "decided": _("The request has been decided in the meantime."),
     "own-proposal": _("You proposed this. Another administrator must decide."),
     "same-hands": _(
-        "One of you created the other’s account or reset its password, or the same administrator "
-        "reset both. Another administrator must decide."
+        "One of you created the other’s account or reset its password, or one person could have "
+        "chosen both passwords. Another administrator must decide."
     ),
+    "nothing-to-confirm": _("There is nothing to confirm about this account."),
+    "link-was-shown": _("The password was chosen with a link that was shown to an administrator."),
+    "not-signed-in": _("The officer has not signed in since choosing the password."),
     "proposer-left": _("Whoever proposed this is no longer an administrator here. Decline it."),
 }
 """What the database's code of a refusal is in words."""
@@ -178,6 +181,14 @@ def put_second_factor_into_use(officer: Officer, device_id: int, recovery_codes:
     )
 
 
+def confirm_person(actor: Officer, officer: Officer, *, reason: str) -> None:
+    """Say whose account it is, after its owner chose the password with a mailed link. Raise ``AccountRefused``.
+
+    Until then it is in the hands of whoever gave the address.
+    """
+    _perform(actor, "officer.confirmed", officer, reason=reason)
+
+
 def rename_person(actor: Officer, officer: Officer, *, first_name: str, last_name: str) -> None:
     """Change the name of the person. The user name is in the audit trail, and stays. Raise ``AccountRefused``."""
     if (officer.first_name, officer.last_name) == (first_name, last_name):
@@ -208,7 +219,7 @@ def propose_role(actor: Officer, officer: Officer, casino: Casino, role: str, *,
     Return the request, None if the role was given. Raise ``AccountRefused``.
     """
     if role not in Role.values:  # before the entry: the log takes no text with a null character
-        raise AccountRefused(_REFUSALS["no-such-role"])
+        raise AccountRefused(REFUSALS["no-such-role"])
     current = Membership.objects.filter(officer=officer, casino=casino).first()
     before = current.role if current else None
     if before is not None and before != role and _is_within(role, before):
@@ -362,7 +373,7 @@ def _perform_at(
             actor.get_username(), type, casino_id=casino_id, data=data, reason=_cleaned(reason), secret=secret
         )
     except EntryRefused as refused:
-        raise AccountRefused(_REFUSALS.get(refused.code, _CHANGED_MEANWHILE)) from refused
+        raise AccountRefused(REFUSALS.get(refused.code, _CHANGED_MEANWHILE)) from refused
 
 
 def _record(actor: Officer, type: str, officer: Officer, casino_ids: Collection[int], *, reason: str) -> None:

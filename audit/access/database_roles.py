@@ -151,7 +151,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "audit_officer_casinos": _READ,
     "audit_accesslink": {
         READER: "select (id, officer_id, is_invitation, issued_by_id, issued_at, expires_at, is_shown, used_at,"
-        " revoked_at)",
+        " revoked_at, confirmed_at, confirmed_by_id)",
         WEB: "select",
     },
     **{f"audit_{name}": _READ for name in ("accountrequest", "grouprole")},
@@ -182,7 +182,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
 """What each role may do to a table or view. A table of the schema public has no schema in its name."""
 
 _ACCOUNT_ENTRIES = (
-    *("invited", "link_issued", "link_used", "renamed", "deactivated", "second_factor"),
+    *("invited", "link_issued", "link_used", "confirmed", "renamed", "deactivated", "second_factor"),
     *("role_narrowed", "role_removed", "role_by_groups", "first_administrator", "linked", "unlinked"),
 )
 _REQUEST_ENTRIES = tuple(
@@ -243,6 +243,9 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "audit_judging_run": (READER,),
     # Four eyes are of two people.
     "audit_same_hands": (WEB,),
+    "audit_same_hands_at": (READER,),  # of a decision that is verified
+    **{f"audit_{name}": () for name in ("hands_of", "hands_since", "last_link")},
+    "audit_cannot_confirm": (WEB,),
     "audit_may_decide": (WEB,),
     # Numbers the changes of findings that are committed.
     "audit_number_changes": (WEB, WORKER),

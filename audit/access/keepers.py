@@ -46,11 +46,19 @@ def same_hands(one: Officer, other: Officer) -> bool:
     """Return whether two accounts may be in the hands of one person, so that they are not four eyes.
 
     They are if they are one account, if one created the other or issued the link with which its password was chosen,
-    or if both passwords were last chosen with reset links that were shown to the same administrator.
+    or if a third could have chosen both passwords: ``sql/hands_at.sql`` says whose hands an account is in.
     """
     with connection.cursor() as cursor:
         cursor.execute("select audit_same_hands(%s, %s)", (one.pk, other.pk))
         return bool(cursor.fetchone()[0])
+
+
+def cannot_confirm(actor: Officer, officer: Officer) -> str | None:
+    """Return why ``actor`` may not say whose account it is, a key of ``accounts.REFUSALS``; None if they may."""
+    with connection.cursor() as cursor:
+        cursor.execute("select audit_cannot_confirm(%s, %s)", (actor.pk, officer.pk))
+        code: str | None = cursor.fetchone()[0]
+    return code
 
 
 def casino_ids_of(officer: Officer) -> frozenset[int]:

@@ -266,8 +266,8 @@ def _check(
     if transition.by_another and _is_in_same_hands(case, officer):
         raise ActionRefused(
             _(
-                "One of you created the other’s account or reset its password, or the same "
-                "administrator reset both. Another officer must decide."
+                "One of you created the other’s account or reset its password, or one person "
+                "could have chosen both passwords. Another officer must decide."
             )
         )
     if transition.by_proposer and case.proposed_by_id != officer.pk:

@@ -52,8 +52,8 @@ _REFUSALS: Mapping[str, Promise] = {
     "own-correction": _("You recorded or approved this correction at the table. Other officers must decide."),
     "own-decision": _("You have already decided on this correction. Another officer must decide."),
     "same-hands": _(
-        "One of you created the other’s account or reset its password, or the same administrator "
-        "reset both. Another officer must decide."
+        "One of you created the other’s account or reset its password, or one person "
+        "could have chosen both passwords. Another officer must decide."
     ),
     "no-reason": _("Give a reason."),
 }

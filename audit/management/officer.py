@@ -42,7 +42,8 @@ def two_officers(names: Sequence[str], codes: Sequence[str], capability: Capabil
             raise CommandError(f"{officer.get_username()} may not {what} at any casino.")
     if same_hands(*officers):
         raise CommandError(
-            "One of the two created the account of the other or reset its password: another officer must decide."
+            "One of the two created the account of the other or reset its password, or one person could have chosen"
+            " both passwords: another officer must decide."
         )
     return officers
 

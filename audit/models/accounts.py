@@ -22,6 +22,8 @@ class AccessLink(models.Model):
     is_shown = models.BooleanField()  # to whoever issued it, because no mail could be sent
     used_at = models.DateTimeField(null=True)
     revoked_at = models.DateTimeField(null=True)
+    confirmed_at = models.DateTimeField(null=True)  # when another administrator said that its owner used it
+    confirmed_by = models.ForeignKey(Officer, null=True, on_delete=models.PROTECT, related_name="+")  # null: a command
 
     class Meta:
         constraints = [

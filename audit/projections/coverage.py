@@ -268,6 +268,7 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
     "audit_officer_casinos": (_held(wrong_roles, "officer_id casino_id role"), _not_held(ROW_ID, "id")),
     "audit_accesslink": (
         _held(wrong_officers, "officer_id is_invitation issued_by_id issued_at expires_at is_shown used_at revoked_at"),
+        _held(wrong_officers, "confirmed_at confirmed_by_id"),
         _not_held(SECRET, "token_sha256"),
         _not_held(ROW_ID, "id"),
     ),

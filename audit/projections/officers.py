@@ -45,6 +45,7 @@ TYPES = (
     USED,
     "officer.password_changed",
     "officer.email_approved",
+    "officer.confirmed",
 )
 
 LINK_LIFE = timedelta(hours=72)
@@ -72,7 +73,8 @@ class Use:
 class Issue:
     """That a link was issued: by whom, when, whether it was shown to them, and whether it chooses a first password.
 
-    ``trail`` is as in ``Use``. It is open until it is used, or revoked: by the next, or by what is done to the account.
+    ``trail`` is as in ``Use``. ``confirmed_by`` said whose it was, "" for a command. It is open until it is used,
+    or revoked: by the next, or by what is done to the account.
     """
 
     issuer: str
@@ -82,6 +84,8 @@ class Issue:
     revoked_at: datetime | None = None
     is_used: bool = False
     trail: int = 0
+    confirmed_at: datetime | None = None
+    confirmed_by: str = ""
 
     def revoke(self, at: datetime) -> None:
         """Have the link good for nothing, if it is open."""
@@ -125,6 +129,11 @@ class _Account:
                 self.has_password = True
                 for issue in self.issues:
                     issue.is_used |= issue.revoked_at is None
+            case "officer.confirmed":
+                used = next((each for each in reversed(self.issues) if each.is_used), None)
+                if used is not None and used.confirmed_at is None:  # in each trail of the officer's casinos
+                    used.confirmed_at = entry.at
+                    used.confirmed_by = entry.actor if entry.text("officer") else ""
             case "officer.password_changed":
                 self.has_password = True
                 self._revoke(entry.at)
@@ -201,11 +210,17 @@ def _wrong_issues(accounts: dict[str, _Account], names: dict[int, str]) -> Itera
     Each row is one that an entry says, and no two are the same.
     """
     left = {name: list(account.issues) for name, account in accounts.items()}
-    columns = ("officer", "issued_by", "issued_at", "is_shown", "expires_at", "is_invitation", "revoked_at", "used_at")
+    columns = (
+        *("officer", "issued_by", "issued_at", "is_shown", "expires_at", "is_invitation"),
+        *("revoked_at", "used_at", "confirmed_at", "confirmed_by"),
+    )
     for officer, issuer, at, is_shown, expires_at, *more in AccessLink.objects.order_by("pk").values_list(*columns):
-        is_invitation, revoked_at, used_at = more
+        is_invitation, revoked_at, used_at, confirmed_at, confirmed_by = more
         name = names.get(officer, "")
-        issue = Issue(names.get(issuer, ""), at, is_shown, is_invitation, revoked_at, used_at is not None)
+        issue = Issue(
+            names.get(issuer, ""), at, is_shown, is_invitation, revoked_at, used_at is not None,
+            confirmed_at=confirmed_at, confirmed_by=names.get(confirmed_by or 0, ""),
+        )  # fmt: skip
         alike = [each for each in left.get(name, []) if _is_same_issue(issue, each)]
         if not alike:
             yield WrongRow("officer", f"a link of {issue.issuer} for {name} is stored, and no entry says so")
@@ -216,7 +231,9 @@ def _wrong_issues(accounts: dict[str, _Account], names: dict[int, str]) -> Itera
         if not LINK_LIFE - CLOCKS_APART <= expires_at - at <= LINK_LIFE:
             yield WrongRow("officer", f"a link of {issue.issuer} for {name} is not good for {LINK_LIFE}")
         elif stated is None:
-            what = f"a link of {issue.issuer} for {name} is not used, revoked or of the kind that its entries say"
+            what = (
+                f"a link of {issue.issuer} for {name} is not of the kind, used, revoked or confirmed as its entries say"
+            )
             yield WrongRow("officer", what)
     for name in sorted({*names.values()} & left.keys()):
         for issue in left[name]:
@@ -234,6 +251,8 @@ def _is_as_good(stored: Issue, stated: Issue, is_invited: bool) -> bool:
     return (
         stored.is_used == stated.is_used
         and is_same_instant(stored.revoked_at, stated.revoked_at)
+        and is_same_instant(stored.confirmed_at, stated.confirmed_at)
+        and stored.confirmed_by == stated.confirmed_by
         and (not is_invited or stored.is_invitation == stated.is_invitation)
     )
 

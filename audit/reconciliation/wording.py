@@ -130,8 +130,8 @@ REFUSALS: Mapping[str, Any] = {
     "needs-signoff-exceptions": _("It can only be signed with exceptions."),
     "another-officer": _("The second signature must be another officer’s."),
     "same-hands": _(
-        "One of you created the other’s account or reset its password, or the same administrator "
-        "reset both. Another officer must sign."
+        "One of you created the other’s account or reset its password, or one person "
+        "could have chosen both passwords. Another officer must sign."
     ),
     "exception-not-needed": _("This exception does not apply to this report."),
     "reason-missing": _("An exception needs a reason of at most 2,000 characters."),

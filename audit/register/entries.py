@@ -48,8 +48,8 @@ _REFUSALS: Mapping[str, Promise] = {
     "own-proposal": _("You proposed this. Another officer must decide."),
     "not-own-proposal": _("Only the officer who proposed this can withdraw it."),
     "same-hands": _(
-        "One of you created the other’s account or reset its password, or the same administrator "
-        "reset both. Another officer must decide."
+        "One of you created the other’s account or reset its password, or one person "
+        "could have chosen both passwords. Another officer must decide."
     ),
     "proposer-left": _("The officer who proposed this no longer keeps the register here. Decline the proposal."),
 }

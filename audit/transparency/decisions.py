@@ -101,21 +101,7 @@ left join log.stream s using (stream_id) left join audit_officer o on o.id = r.o
 where %b::bigint is null or r.casino_id = %b::bigint order by r.id
 """
 
-# As audit_same_hands, by what had happened until then.
-_SAME_HANDS = """
-with link as (
-  select id, officer_id, issued_by_id, is_shown, is_invitation, used_at
-  from audit_accesslink where used_at <= %b::timestamptz),
-last as (
-  select distinct on (officer_id) officer_id, issued_by_id, is_shown and not is_invitation as is_open
-  from link order by officer_id, used_at desc, id desc)
-select exists (select from audit_officer where (id = %b::bigint and created_by_id = %b::bigint)
-               or (id = %b::bigint and created_by_id = %b::bigint))
-  or exists (select from link where (officer_id = %b::bigint and issued_by_id = %b::bigint)
-             or (officer_id = %b::bigint and issued_by_id = %b::bigint))
-  or exists (select from last one join last other using (issued_by_id)
-             where one.officer_id = %b::bigint and other.officer_id = %b::bigint and one.is_open and other.is_open)
-"""
+_SAME_HANDS = "select audit_same_hands_at(%b::bigint, %b::bigint, %b::timestamptz)"
 
 _RUNS = """
 select s.name, r.stream_id, r.number::bigint, unnest(r.approved) from audit_adjudicationrun r
@@ -204,10 +190,7 @@ def _same_hands(one: _Entry, other: _Entry) -> bool:
     """Whether the accounts of two entries may have been one person's when the second of them decided."""
     if one.officer_id is None or other.officer_id is None:
         return False
-    pair = (one.officer_id, other.officer_id)
-    [(same,)] = binary_copy.execute(
-        _SAME_HANDS, (other.decision.decided_at, *pair, *pair[::-1], *pair, *pair[::-1], *pair)
-    )
+    [(same,)] = binary_copy.execute(_SAME_HANDS, (one.officer_id, other.officer_id, other.decision.decided_at))
     return bool(same)
 
 

@@ -134,6 +134,7 @@ ACTIONS: Mapping[str, Promise] = MappingProxyType(
         "nightsubscriber.changed": _("changed a subscriber"),
         "nightsubscriber.deleted": _("deleted a subscriber"),
         "officer.added": _("added an officer at the terminal"),
+        "officer.confirmed": _("confirmed whose account it is"),
         "officer.deactivated": _("deactivated an officer"),
         "officer.email_approved": _("approved an officer’s new e-mail address"),
         "officer.email_declined": _("declined an officer’s new e-mail address"),

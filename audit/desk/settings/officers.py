@@ -21,7 +21,7 @@ from django.utils.translation import gettext_lazy
 from django_otp import user_has_device
 
 from audit.access import accounts, keepers
-from audit.access.accounts import AccountRefused
+from audit.access.accounts import REFUSALS, AccountRefused
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
 from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
@@ -211,6 +211,8 @@ class OfficerAdmin(RecordAdmin[Officer]):
 
     def _officer_page(self, request: HttpRequest, officer: Officer) -> HttpResponse:
         casinos = scope_of(request, Capability.KEEP_OFFICERS).casinos()
+        refusal = keepers.cannot_confirm(officer_of(request), officer)
+        chosen = officer.access_links.exclude(used_at=None).order_by("-used_at", "-pk").first()
         held = {each.casino_id: each for each in officer.memberships.select_related("casino").order_by("casino__code")}
         return self._page(
             request,
@@ -223,6 +225,8 @@ class OfficerAdmin(RecordAdmin[Officer]):
             person_form=PersonForm(instance=officer),
             has_second_factor=user_has_device(officer),
             has_password=officer.has_usable_password(),
+            chosen=chosen,
+            cannot_confirm=REFUSALS[refusal] if refusal else None,
             can_mail=access_links.can_mail(officer),
             requests=_requests(officer_of(request), officer),
         )
@@ -276,6 +280,11 @@ def _name(request: HttpRequest, officer: Officer) -> str:
     return _("The name has been changed.")
 
 
+def _confirm(request: HttpRequest, officer: Officer) -> str:
+    accounts.confirm_person(proved(request), officer, reason=request.POST.get("reason", ""))
+    return _("It is confirmed whose account this is.")
+
+
 def _deactivate(request: HttpRequest, officer: Officer) -> str:
     accounts.deactivate(proved(request), officer, reason=request.POST.get("reason", ""))
     return _("The account is deactivated.")
@@ -292,6 +301,7 @@ _ACTIONS: dict[str, Callable[[HttpRequest, Officer], str]] = {
     "second-factor": _second_factor,
     "email": _email,
     "name": _name,
+    "confirm": _confirm,
     "deactivate": _deactivate,
     "reactivate": _reactivate,
 }

@@ -80,6 +80,7 @@ DIRECT = [
     "update audit_accesslink set revoked_at = now()",
     "update audit_accesslink set issued_by_id = 1",
     "update audit_accesslink set is_shown = false",
+    "update audit_accesslink set confirmed_at = now()",
     "delete from audit_accesslink",
     # A request, and both its approvals.
     "insert into audit_accountrequest default values",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from io import StringIO
 
@@ -61,6 +62,8 @@ class Accounts:
         assert accounts.choose_password(invitation.token, PASSWORD) is not None
         assert invitation.request is not None
         accounts.approve(self.other, invitation.request.pk)
+        Officer.objects.filter(pk=invitation.officer.pk).update(last_login=datetime.now(UTC) + timedelta(seconds=1))
+        accounts.confirm_person(self.other, invitation.officer, reason="met")
         return invitation.officer
 
     def forge(self, statement: str) -> None:
@@ -148,6 +151,18 @@ FORGED = {
     "a link of an invitation": (
         f"update audit_accesslink set is_invitation = true where {OF_RESET}",
         "is missing or altered",
+    ),
+    "a link of an account whose person is confirmed": (
+        f"update audit_accesslink set confirmed_at = now(), confirmed_by_id = {{chief}} where {OF_RESET}",
+        "is not of the kind, used, revoked or confirmed as its entries say",
+    ),
+    "a confirmation that is gone": (
+        "update audit_accesslink set confirmed_at = null, confirmed_by_id = null where officer_id = {invited}",
+        "is not of the kind, used, revoked or confirmed as its entries say",
+    ),
+    "a confirmation by somebody else": (
+        "update audit_accesslink set confirmed_by_id = {chief} where officer_id = {invited}",
+        "is not of the kind, used, revoked or confirmed as its entries say",
     ),
     "a link that was not used": (
         f"update audit_accesslink set used_at = null where {OF_RESET}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -11,16 +12,17 @@ from django.utils import timezone
 from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
+from audit.access import accounts
 from audit.event_store import audit_trail
 from audit.models import AccountRequest, Membership, Officer, Role
-from tests.audit.casework.test_actions import client_of, hired
+from tests.audit.casework.test_actions import PASSWORD, client_of, hired
 from tests.audit.tables import Tenant
 
 pytestmark = pytest.mark.django_db
 
 LIST = "/admin/audit/officer/"
 
-ACTIONS = ("link", "role", "remove-role", "second-factor", "email", "name", "deactivate", "reactivate")
+ACTIONS = ("link", "role", "remove-role", "second-factor", "email", "name", "confirm", "deactivate", "reactivate")
 
 
 @pytest.fixture
@@ -274,3 +276,39 @@ def test_secrets_of_second_factors_are_on_no_page(tenant: Tenant) -> None:
     chief = client_of(Officer.objects.create_superuser(f"chief-{tenant.code}"))
     for page in ("otp_totp/totpdevice", "otp_static/staticdevice", "auth/group"):
         assert chief.get(f"/admin/{page}/").status_code == 404
+
+
+def test_another_administrator_confirms_on_the_page_whose_account_it_is(tenant: Tenant, administrator: Officer) -> None:
+    other = hired(tenant, Role.ADMINISTRATOR, "other")
+    invitation = accounts.invite(
+        administrator,
+        username="mailed",
+        first_name="",
+        last_name="",
+        email="mailed@cabochon.example",
+        casino=tenant.casino,
+        role=Role.OFFICER,
+        is_shown=False,
+    )
+    assert invitation.request is not None
+    accounts.approve(other, invitation.request.pk)
+    assert accounts.choose_password(invitation.token, "correct-horse-9")
+    officer = invitation.officer
+    page, form = f"{LIST}{officer.pk}/change/", f"{LIST}{officer.pk}/do/confirm/"
+    english = {"accept-language": "en"}
+
+    def shown(actor: Officer) -> str:
+        return client_of(actor).get(page, headers=english).content.decode()
+
+    assert "not confirmed: The officer has not signed in" in shown(other)
+    Officer.objects.filter(pk=officer.pk).update(last_login=timezone.now() + timedelta(seconds=1))
+    assert form in shown(other)
+    assert form not in shown(administrator)
+    answer = client_of(administrator).post(
+        form, {"reason": "x", "proof_password": PASSWORD}, headers=english, follow=True
+    )
+    assert "One of you created the other’s account" in answer.content.decode()
+    answer = client_of(other).post(form, {"reason": "met", "proof_password": PASSWORD}, headers=english, follow=True)
+    assert "It is confirmed whose account this is." in answer.content.decode()
+    assert f"confirmed by {other.username}" in shown(administrator)
+    assert form not in shown(other)
