@@ -20,6 +20,9 @@ from audit.models import ApiKey, Casino, GamingTable
 COMMAND = None
 """The actor of a command: the account of the machine."""
 
+KEY_CACHE_S = 1.0
+"""How long a web server goes on with a key that it looked up. A batch may come as much later than its revocation."""
+
 OVERLAP = timedelta(hours=24)
 """How long a rotated key stays valid beside the one that follows it, unless it is said."""
 

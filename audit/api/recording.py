@@ -32,6 +32,7 @@ from rest_framework.exceptions import Throttled
 
 from audit import task_queue
 from audit.access.client_address import client_address
+from audit.access.keys import KEY_CACHE_S
 from audit.api.authentication import KeyThrottle
 from audit.api.key_lookup import find_key
 from audit.event_store import binary_copy
@@ -45,9 +46,6 @@ from settlement.admission import are_surely_admitted
 from settlement.codec import decode_canonical_all, next_seq_after
 from settlement.events import OPENERS
 from settlement.plain_texts import are_surely_plain
-
-KEY_CACHE_S = 1.0
-"""How long a key is used as it was when it was looked up."""
 
 MAX_CACHED_KEYS = 10_000
 

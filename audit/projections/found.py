@@ -86,13 +86,15 @@ class _Kept:
 @dataclass(slots=True)
 class Figures:
     """How much was held against the log: rows, sessions adjudicated again, those that are in an archive and were not,
-    those that were not for another reason, by name, casinos, tables and roles of which no entry says what they are.
+    those that were not for another reason, by name, casinos, tables and roles of which no entry says what they are, and
+    batches that came just after their key had ended.
     """
 
     findings: int = 0
     again: int = 0
     away: int = 0
     unstated: int = 0
+    late_batches: int = 0
     passed_over: dict[str, str] = field(default_factory=dict)
 
 

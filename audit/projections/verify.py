@@ -20,6 +20,7 @@ from audit.projections.clock import wrong_clock
 from audit.projections.complaints import wrong_complaints
 from audit.projections.deadlines import wrong_deadlines
 from audit.projections.deeds import wrong_ends, wrong_erasures, wrong_promotions
+from audit.projections.ended_keys import late_batches
 from audit.projections.epochs import wrong_epochs
 from audit.projections.faults import WrongRow
 from audit.projections.feed import wrong_counters, wrong_feed, wrong_webhooks
@@ -77,6 +78,7 @@ def _wrong_rows(
     yield from wrong_erasures(casino_id)
     yield from wrong_signers(casino_id)
     yield from wrong_keys(casino_id)
+    yield from late_batches(casino_id, figures)
     yield from wrong_roles(casino_id, figures)
     yield from wrong_groups(casino_id)
     yield from wrong_feed(casino_id)

@@ -44,6 +44,7 @@ from audit.felt.frames import playback_of
 from audit.models import Finding, GamingTable, LoggedStream
 from audit.persons.directory import Directory, mentioned_in
 from audit.presentation import date_time, day, event_name, language, local, ruleset_label
+from audit.projections.ended_keys import after_end
 from settlement.codec import decode_one_stored
 from settlement.rulesets import RULESETS
 
@@ -162,6 +163,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
             "chain": head.chain.hex(),
             "adjudication": standing(stream_id),
             "equipment": equipment_of_session(stream_id),
+            "late": [(each, each.after.total_seconds()) for each in after_end(stream.casino_id, stream_id)],
             "lines": [
                 {
                     "seq": event.seq,

@@ -16,6 +16,7 @@ from audit.event_store.damage import described, is_damage
 from audit.evidence.verify import printable
 from audit.management.counted import counted
 from audit.models import FIRST_SANDBOX_ID, Casino, LoggedStream
+from audit.projections.ended_keys import WITHIN
 from audit.projections.found import Figures
 from audit.projections.verify import verify_derived
 from audit.transparency import epochs, signing_keys, tree, verify
@@ -152,6 +153,9 @@ class Command(BaseCommand):
             self.stdout.write(f"{counted(figures.findings, 'finding')} held against the log{again}")
             for name, why in figures.passed_over.items():
                 self.stdout.write(f"Not adjudicated again: {printable(name)}, {why}.")
+            if figures.late_batches:
+                batches = counted(figures.late_batches, "batch", "batches")
+                self.stdout.write(f"Received at most {WITHIN.seconds} s after the end of their key: {batches}.")
             if figures.unstated:
                 self.stdout.write(
                     "The log does not keep what "
