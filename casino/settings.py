@@ -66,6 +66,7 @@ AUTHENTICATION_BACKENDS = [
 AXES_FAILURE_LIMIT = 6
 AXES_COOLOFF_TIME = timedelta(minutes=15)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]  # both: nobody is locked out from elsewhere
+AXES_USERNAME_CALLABLE = "audit.desk.sign_in.known_browser.counted_name"
 AXES_CLIENT_IP_CALLABLE = "audit.access.client_address.network_address"
 AXES_DISABLE_ACCESS_LOG = True  # the audit trail has every sign-in; of the last one, see desk/sign_in/last_sign_in.py
 AXES_SENSITIVE_PARAMETERS = [

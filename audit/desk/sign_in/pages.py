@@ -1,8 +1,8 @@
 """Signing in: the page that asks for name and password, and the one that asks for the code of a second factor.
 
 An officer without a second factor is signed in by the password. Wrong passwords and wrong codes are counted together,
-by name and address, and lock alike (``AXES_*`` in the settings). The count is forgotten when somebody has signed in,
-not when the password was right.
+by name and address, in a known browser by themselves, and lock alike (``AXES_*`` in the settings). The count is
+forgotten when somebody has signed in, not when the password was right.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django_otp import match_token, user_has_device
 
-from audit.desk.sign_in import gate, half_way, last_sign_in, provider
+from audit.desk.sign_in import gate, half_way, known_browser, last_sign_in, provider
 from audit.models import Officer
 
 CODE_PERIOD_S = 30
@@ -102,8 +102,7 @@ class PasswordView(LoginView):
         officer = form.get_user()
         if not user_has_device(officer):
             half_way.end(self.request)
-            sign_in(self.request, officer)
-            return HttpResponseRedirect(self.get_success_url())
+            return sign_in(self.request, officer, self.get_success_url())
         half_way.begin(self.request, officer)
         onward = urlencode({self.redirect_field_name: self.get_success_url()})
         return HttpResponseRedirect(f"{reverse('admin:sign_in_code')}?{onward}")
@@ -146,16 +145,18 @@ class CodeView(LoginView):
 
     def form_valid(self, form: Any) -> HttpResponse:
         half_way.end(self.request)
-        sign_in(self.request, form.officer)
-        return HttpResponseRedirect(self.get_success_url())
+        return sign_in(self.request, form.officer, self.get_success_url())
 
 
-def sign_in(request: HttpRequest, officer: Officer) -> None:
+def sign_in(request: HttpRequest, officer: Officer, onward: str) -> HttpResponse:
     """Sign in an officer who has proved who they are; the next page says when and from where they last did."""
     earlier = last_sign_in.before(officer)
     login(request, officer)
     last_sign_in.keep(request, officer)
     last_sign_in.say(request, earlier)
+    response = HttpResponseRedirect(onward)
+    known_browser.remember(response, officer)
+    return response
 
 
 def credentials_of(officer: Officer) -> dict[str, str]:

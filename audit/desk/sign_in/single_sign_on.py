@@ -81,9 +81,9 @@ def callback_view(request: HttpRequest) -> HttpResponse:
         proof.note_half_way(request, found.proved_at)
         return HttpResponseRedirect(f"{reverse('admin:sign_in_code')}?{urlencode({'next': onward})}")
     half_way.end(request)
-    pages.sign_in(request, found.officer)
+    response = pages.sign_in(request, found.officer, onward)
     proof.note_provider(request, found.proved_at, has_second_factor=found.has_second_factor)
-    return HttpResponseRedirect(onward)
+    return response
 
 
 def _refused(request: HttpRequest, error: Exception) -> HttpResponse:

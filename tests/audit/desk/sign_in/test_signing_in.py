@@ -65,6 +65,37 @@ def test_failed_attempts_lock_a_name_at_an_address_for_fifteen_minutes(officer: 
     assert [(entry.actor, entry.data["refusals"]) for entry in entries] == [("sign-in", 8)]
 
 
+def test_a_stranger_at_the_same_address_does_not_lock_the_officer_out_of_a_known_browser(officer: Officer) -> None:
+    known, other = Client(), Client()
+    assert sign_in(known) == 302
+    known.post("/admin/logout/")
+    Officer.objects.create_superuser("paul", password=PASSWORD)
+    assert sign_in(other, name="paul") == 302
+    other.post("/admin/logout/")
+    while sign_in(Client(), password="wrong") != 429:
+        pass
+    assert sign_in(Client()) == 429
+    assert sign_in(other) == 429, "the browser of somebody else is a stranger's"
+    assert sign_in(known) == 302
+
+
+def test_a_known_browser_is_locked_by_its_own_failures_and_a_forged_one_is_not_known(officer: Officer) -> None:
+    known = Client()
+    assert sign_in(known) == 302
+    known.post("/admin/logout/")
+    [cookie] = [name for name in known.cookies if name.startswith("known_")]
+    assert known.cookies[cookie]["httponly"]
+    statuses = [sign_in(known, password="wrong") for _ in range(7)]
+    assert statuses[-1] == 429
+    assert sign_in(known) == 429
+    assert sign_in(Client()) == 302, "which locks no other browser"
+    forged = Client()
+    forged.cookies[cookie] = known.cookies[cookie].value[:-1] + "x"
+    statuses = [sign_in(forged, password="wrong") for _ in range(7)]
+    assert statuses[-1] == 429
+    assert sign_in(Client()) == 429, "its failures are those of any stranger"
+
+
 def test_an_attacker_behind_the_same_proxy_does_not_lock_the_officer_out(officer: Officer, settings: Any) -> None:
     settings.CABOCHON_TRUSTED_PROXIES = ["10.0.0.0/8"]
     for number in range(8):  # the attacker writes more hops, which count for nothing
