@@ -8,7 +8,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 
 from audit.management.pages import page_of_docs
-from audit.projections.coverage import as_markdown, columns_covered, columns_here
+from audit.projections.columns import as_markdown, columns_covered, columns_here
 
 PAGE = Path("docs/log.md")
 BEGINS = "| table | columns | | by, from, or why not |"

@@ -54,15 +54,15 @@ def test_a_keeper_makes_rotates_and_revokes_as_a_web_server(tenant: Tenant) -> N
     keeper = hired(tenant, Role.ADMINISTRATOR, "keeper").get_username()
     with taken_over():
         scopes = ["streams:read", "events:write"]
-        made, secret = keys.make(keeper, casino=tenant.casino, name="k", scopes=scopes, tables=[tenant.table])
-        assert ApiKey.of_secret(secret) == made
-        assert (made.scopes, list(made.tables.all()), made.expires_at) == (scopes, [tenant.table], None)
-        before, after, _secret = keys.rotate(keeper, made.pk)
-        made.refresh_from_db()
-        assert made.expires_at == before.expires_at
-        assert (after.name, after.scopes, list(after.tables.all())) == (made.name, scopes, [tenant.table])
-        assert keys.revoke(keeper, [made.pk, after.pk]) == [made, after]
-        assert keys.revoke(keeper, [made.pk]) == []
+        created, secret = keys.make(keeper, casino=tenant.casino, name="k", scopes=scopes, tables=[tenant.table])
+        assert ApiKey.of_secret(secret) == created
+        assert (created.scopes, list(created.tables.all()), created.expires_at) == (scopes, [tenant.table], None)
+        before, after, _secret = keys.rotate(keeper, created.pk)
+        created.refresh_from_db()
+        assert created.expires_at == before.expires_at
+        assert (after.name, after.scopes, list(after.tables.all())) == (created.name, scopes, [tenant.table])
+        assert keys.revoke(keeper, [created.pk, after.pk]) == [created, after]
+        assert keys.revoke(keeper, [created.pk]) == []
         assert ApiKey.of_secret(secret) is None
 
 

@@ -19,7 +19,8 @@ from typing import Literal
 from django.db import DatabaseError, connection, transaction
 from django.db.backends.utils import CursorWrapper
 
-from audit.projections.coverage import MADE_AGAIN, TABLES, State, state_of
+from audit.projections.columns import state_of
+from audit.projections.coverage import MADE_AGAIN, TABLES, State
 from tests.audit.projections.forgers import CHOICES, KEYS
 from tests.audit.transparency.forger import unguard
 

@@ -17,7 +17,8 @@ from django.db import connection
 
 from audit.access import keys
 from audit.management.commands.columns import PAGE, with_table
-from audit.projections.coverage import TABLES, columns_covered, columns_here, state_of
+from audit.projections.columns import columns_covered, columns_here, state_of
+from audit.projections.coverage import TABLES
 from audit.projections.found import _stream_ids
 from audit.projections.takeover import keep_settings
 from audit.projections.verify import verify_derived

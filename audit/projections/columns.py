@@ -1,0 +1,47 @@
+"""The columns of the database: those that there are, and what ``coverage`` says of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from audit.event_store import binary_copy
+from audit.projections.coverage import TABLES, Line, State
+
+_COLUMNS = """
+select case n.nspname when 'public' then '' else n.nspname || '.' end || c.relname, a.attname
+from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid
+where n.nspname in ('public', 'log', 'log_guard') and c.relkind in ('r', 'p') and not c.relispartition
+  and a.attnum > 0 and not a.attisdropped
+order by 1, a.attnum
+"""
+
+
+def columns_here() -> Iterator[tuple[str, str]]:
+    """Yield each table and column that PostgreSQL's catalogue has, but for partitions, which their table says."""
+    yield from binary_copy.execute(_COLUMNS, ())
+
+
+def columns_covered() -> Iterator[tuple[str, str]]:
+    """Yield each table and column of ``TABLES``; one that is there twice, twice."""
+    for table, lines in TABLES.items():
+        for line in lines:
+            yield from ((table, column) for column in line.columns)
+
+
+def state_of(table: str, column: str) -> State:
+    """Return what is proved of a column. Raise ``KeyError`` for one that nobody has said anything about."""
+    for line in TABLES[table]:
+        if column in line.columns:
+            return line.state
+    raise KeyError(f"{table}.{column}")
+
+
+def as_markdown() -> str:
+    """Return the table of ``docs/log.md``: a row for the columns of a table of which the same is proved."""
+    rows = [f"| {table} | {', '.join(line.columns)} | {line.state} | {line.why} |" for table, line in _lines()]
+    return "\n".join(["| table | columns | | by, from, or why not |", "|---|---|---|---|", *rows])
+
+
+def _lines() -> Iterator[tuple[str, Line]]:
+    for table in sorted(TABLES):
+        yield from ((f"`{table}`", line) for line in TABLES[table])
