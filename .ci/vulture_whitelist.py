@@ -242,3 +242,6 @@ _.FR_CRAPS, _.QC_CRAPS, _.FR_ROULETTE, _.FR_AMERICAN_ROULETTE, _.FR_BOULE, _.Two
 
 # Django's admin calls it.
 _.delete_queryset
+
+# Named in settings: what counts failed sign-ins asks it. Read by Django's hasher of passwords.
+_.counted_name, _.parallelism, _.memory_cost

@@ -93,7 +93,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("changed", WRONG.values(), ids=list(WRONG))
-def test_a_key_that_is_none_is_refused(tenant: Tenant, changed: dict[str, Any]) -> None:
+def test_an_invalid_key_is_refused(tenant: Tenant, changed: dict[str, Any]) -> None:
     keeper = hired(tenant, Role.ADMINISTRATOR, "keeper")
     assert refused(keeper, "key.made", tenant.casino, new_key(), DIGEST) is None
     assert refused(keeper, "key.made", tenant.casino, new_key(**changed), DIGEST) == "not-a-key"
