@@ -115,7 +115,7 @@ def identity_of(request: HttpRequest) -> str | None:
             request.META[FOUND_KEY] = secret.strip(), key  # the view looks it up no second time
         if key is not None:
             return f"key:{key.pk}"
-    elif request.user.is_authenticated:
+    elif not request.path_info.startswith("/api/") and request.user.is_authenticated:  # the interface knows no session
         return f"officer:{request.user.pk}"
     return None if address == UNKNOWN else f"address:{network_of(address)}"
 

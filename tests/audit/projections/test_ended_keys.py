@@ -27,7 +27,7 @@ def played_after(tenant: Tenant, ago: timedelta) -> None:
     """Have a web server go on with a key that it looked up before the key was revoked, ``ago``."""
     looked_up = ApiKey.objects.select_related("casino").get(pk=tenant.key.pk)
     with time_machine.travel(datetime.now(UTC) - ago):
-        keys.revoke("ada", [tenant.key.pk])
+        keys.revoke(keys.COMMAND, [tenant.key.pk])
     sent = json.dumps([tenant.opener(STREAM)]).encode()
     record(looked_up, STREAM, events_in(sent, "application/json"))
 
@@ -69,7 +69,7 @@ def test_a_batch_that_came_long_after_the_end_of_its_key_is_named(is_expired: bo
 def test_what_a_key_sent_before_its_end_is_not_counted() -> None:
     tenant = Tenant()
     assert tenant.post(STREAM, [tenant.opener(STREAM)]).status_code == 201
-    keys.revoke("ada", [tenant.key.pk])
+    keys.revoke(keys.COMMAND, [tenant.key.pk])
     seal()
     assert late(tenant) == []
     assert derived(tenant.casino.pk).figures.late_batches == 0
