@@ -206,7 +206,10 @@ class Attack:
 
 
 class Refused(Exception):
-    """There is no such row, or no other value."""
+    """There is nothing to alter, for the reason that it says."""
+
+    def __init__(self, reason: str = "no such row or value") -> None:
+        super().__init__(reason)
 
 
 class ColumnForger:
@@ -214,6 +217,7 @@ class ColumnForger:
 
     def __init__(self, cursor: CursorWrapper) -> None:
         self.cursor = cursor
+        self.at = ("", "")  # the row that was altered last, as a table and a ctid
 
     def columns(self, table: str) -> list[tuple[str, str]]:
         """Return the columns of a table that are stored, each with its type."""
@@ -255,6 +259,7 @@ class ColumnForger:
         self.cursor.execute(f"select {changed} from {now[0]} n, was o where n.ctid = '{now[1]}'")
         if self.cursor.fetchone() != (True,):
             raise Refused
+        self.at = (str(now[0]), str(now[1]))
         return Attack(kind, table, tuple(columns), before | self._words(table, (now[0], now[1])))
 
     def delete(self, table: str, row: tuple[str, str]) -> Attack:
@@ -283,25 +288,26 @@ class ColumnForger:
         return Attack("add" if column else "double", table, (column,) if column else (), words)
 
     def alter_with_entry(self, table: str, column: str, row: tuple[str, str]) -> Attack:
-        """Alter a column, and the newest entry of the log that has the value which it had."""
-        self.cursor.execute(f"select \"{column}\"::text from {row[0]} t where t.ctid = '{row[1]}'")
+        """Alter a column, and the newest entry of the log that has the value which it had: it says the new one."""
+        self.cursor.execute(f"select to_json(\"{column}\")::text from {row[0]} t where t.ctid = '{row[1]}'")
         [(was,)] = self.cursor.fetchall()
+        if was is None or len(was.strip('"')) < 3:
+            raise Refused("no entry says the value")
         attack = self.alter(table, (column,), row, "pair")
-        if was is None or len(was) < 3:
-            raise Refused
+        self.cursor.execute(f"select to_json(\"{column}\")::text from {self.at[0]} t where t.ctid = '{self.at[1]}'")
+        [(now,)] = self.cursor.fetchall()
         self.cursor.execute(
             "select e.stream_id, e.seq, s.name from log.event e join log.stream s using (stream_id)"
-            " where s.is_of_desk and strpos(e.envelope::text, to_json(%s::text)::text) > 0"
+            " where s.is_of_desk and strpos(e.envelope::text, %s) > 0"
             " order by e.stream_id desc, e.seq desc limit 1",
             [was],
         )
         found = self.cursor.fetchone()
         if found is None:
-            raise Refused
+            raise Refused("no entry says the value")
         self.cursor.execute(
-            "update log.event set envelope = replace(envelope::text, to_json(%s::text)::text, '\"forged\"')::json"
-            " where stream_id = %s and seq = %s",
-            [was, found[0], found[1]],
+            "update log.event set envelope = replace(envelope::text, %s, %s)::json where stream_id = %s and seq = %s",
+            [was, now or "null", found[0], found[1]],
         )
         return Attack("pair", table, (column,), attack.words | {f"batch of {found[2]},"})
 
@@ -363,7 +369,7 @@ class _RollBack(Exception):
 
 @contextmanager
 def rolled_back(refused: list[str]) -> Iterator[ColumnForger]:
-    """Attack within, and roll it back; a statement that the database refuses ends it, and is added to ``refused``."""
+    """Attack within, and roll it back; what is refused ends it, and its reason is added to ``refused``."""
     try:
         with transaction.atomic(), connection.cursor() as cursor:
             cursor.execute("set local session_replication_role = replica")
@@ -372,4 +378,4 @@ def rolled_back(refused: list[str]) -> Iterator[ColumnForger]:
     except _RollBack:
         return
     except (DatabaseError, Refused) as error:
-        refused.append(str(error).strip().splitlines()[0] if str(error) else "no such row or value")
+        refused.append(str(error) if isinstance(error, Refused) else "refused by the database")

@@ -46,8 +46,11 @@ WITHOUT_ROWS = {
 
 
 @pytest.fixture(scope=citus.MODULE, autouse=True)
-def _record(_committed_before: None) -> None:
-    """Have one record for all attacks: of each held table some rows, in four casinos."""
+def baseline(_committed_before: None) -> dict[bool, set[str]]:
+    """Have one record for all attacks: of each held table some rows, in four casinos.
+
+    Return what is named of it before anything is forged, and by ``--deep``.
+    """
     with pytest.MonkeyPatch.context() as later:  # the log keeps the settings of all of them at the end
         for module in (test_access, test_officers):
             later.setattr(module, "keep_settings", lambda: 0)
@@ -60,11 +63,13 @@ def _record(_committed_before: None) -> None:
         )
     keep_settings()
     seal()
-    assert [str(fault) for fault in faults()] == []
-    # Two processes of the ledger are made up, to be ended: nothing has fed them.
-    assert all("is not what its batches give" in str(fault) for fault in faults(deep=True))
     with connection.cursor() as cursor:
         unguard_all(cursor, sorted(TABLES))
+    before = {deep: {str(fault) for fault in faults(deep=deep)} for deep in (False, True)}
+    assert before[False] == set()
+    # Two processes of the ledger are made up, to be ended: nothing has fed them.
+    assert all("is not what its batches give" in fault for fault in before[True])
+    return before
 
 
 def test_every_column_of_the_database_is_said_once() -> None:
@@ -156,13 +161,14 @@ class Result:
                 self.silent.append(f"{attack}\n    " + ("; ".join(sorted(found))[:600] or "silent"))
 
     def __str__(self) -> str:
-        counts = {**self.counts, "refused by the database": len(self.refused)}
+        counts = self.counts + Counter(self.refused)
         return ", ".join(f"{count} {what}" for what, count in sorted(counts.items()))
 
 
-def forged(kinds: Callable[[ColumnForger], Iterator[tuple[str, Forge]]], number: int | None) -> Result:
+def forged(
+    kinds: Callable[[ColumnForger], Iterator[tuple[str, Forge]]], number: int | None, baseline: dict[bool, set[str]]
+) -> Result:
     """Make every attack of some kinds, or a ``number`` of them, drawn at random."""
-    baseline = {deep: {str(fault) for fault in faults(deep=deep)} for deep in (False, True)}
     result = Result()
     with connection.cursor() as cursor:
         drawn = list(kinds(ColumnForger(cursor)))
@@ -175,10 +181,13 @@ def forged(kinds: Callable[[ColumnForger], Iterator[tuple[str, Forge]]], number:
 @pytest.mark.parametrize("number", [30, pytest.param(None, marks=pytest.mark.faults)])
 @pytest.mark.parametrize("kinds", [alterations, rows_whole, pairs])
 def test_whatever_is_said_to_be_held_is_named(
-    kinds: Callable[[ColumnForger], Iterator[tuple[str, Forge]]], number: int | None, capsys: pytest.CaptureFixture[str]
+    kinds: Callable[[ColumnForger], Iterator[tuple[str, Forge]]],
+    number: int | None,
+    baseline: dict[bool, set[str]],
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     with capsys.disabled():
-        result = forged(kinds, number)
+        result = forged(kinds, number, baseline)
     assert not result.silent, f"{len(result.silent)} of {result}\n" + "\n".join(result.silent)
     assert not result.unjudged
     assert result.counts["named"] + result.counts["recomputed"] > 0
