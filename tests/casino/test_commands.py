@@ -32,6 +32,7 @@ WITHOUT_DATABASE = {"adjudicate", "casediagram", "eventpage", "fairness", "simul
 NEED_DATABASE: dict[str, tuple[str, ...]] = {
     "archive": (),
     "columns": (),
+    "confirmofficer": ("ada",),
     "corrections": ("list",),
     "coverage": ("--stream", "s"),
     "createkey": ("--casino", "c"),

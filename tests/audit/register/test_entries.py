@@ -76,7 +76,7 @@ def test_accounts_in_the_same_hands_are_not_four_eyes() -> None:
     accounts.approve(desk.one, invitation.request.pk)
     proposal = Proposal(reading="payout_unit", value=100, first_day=LONG_AGO, reason="custom")
     entry = entries.propose(invitation.officer, desk.tenant.casino, proposal)
-    assert "same administrator" in refused(entries.approve, desk.chief, entry.pk)
+    assert "could have chosen both passwords" in refused(entries.approve, desk.chief, entry.pk)
 
 
 def test_whoever_proposed_withdraws_and_nobody_else(desk: RegisterDesk) -> None:
