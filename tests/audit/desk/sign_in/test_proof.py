@@ -9,14 +9,16 @@ from typing import Any
 
 import pytest
 import time_machine
+from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
-from django.test import Client
+from django.test import Client, RequestFactory
 from django.utils import timezone
 from django_otp.oath import TOTP, totp
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from audit.access import accounts
 from audit.casework import actions
+from audit.desk.sign_in.proof import proved
 from audit.models import AccountRequest, ApiKey, Officer, Role, SignInRefusal
 from audit.models.cases import State
 from tests.audit.casework.test_actions import PASSWORD, Desk, client_of, hired
@@ -184,6 +186,16 @@ def test_whoever_finds_an_open_session_sets_no_second_factor_up(desk: Desk) -> N
     page = client.post("/admin/second-factor/", {"proof_password": PASSWORD}).content.decode()
     assert "qr-code" in page
     assert "That code is wrong" not in page
+
+
+def test_a_view_that_forgets_to_ask_writes_no_account(desk: Desk) -> None:
+    request = RequestFactory().post("/")
+    request.user = desk.second
+    request.session = {"proved_at": time.time() - 360}  # type: ignore[assignment]  # what the proof reads of one
+    with pytest.raises(PermissionDenied):
+        proved(request)
+    request.session["proved_at"] = time.time()
+    assert proved(request) == desk.second
 
 
 def test_signing_a_night_asks_again_before_it_looks_at_the_report(desk: Desk) -> None:
