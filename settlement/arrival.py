@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import cast
 
 from settlement.codec import ShapeError, canonical, decode, decode_all, in_bytes
 from settlement.events import Event
@@ -49,9 +50,8 @@ def as_stream(events: Iterable[Event | bytes | str]) -> tuple[list[Event], list[
 
 
 def _decoded(items: list[Event | bytes]) -> list[Event]:
-    raw = [item for item in items if isinstance(item, bytes)]
-    if len(raw) == len(items):
-        return decode_all(raw)
+    if set(map(type, items)) == {bytes}:
+        return decode_all(cast(list[bytes], items))
     return [decode(item) if isinstance(item, bytes) else item for item in items]
 
 

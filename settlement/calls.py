@@ -52,7 +52,9 @@ def report_near(table: Table, wager: Wager, at: datetime, change: str, *evidence
 
 def call_no_more_bets(table: Table, event: NoMoreBets) -> None:
     """Close the betting until the next result. Without the family ``calls`` the call closes nothing."""
-    if not table.open_session().calls:
+    session = table.session
+    assert session is not None, "only the opener comes before it"
+    if not session.calls:
         return
     at = event.occurred_at
     table.call = table.last_call = event.seq

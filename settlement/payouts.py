@@ -251,8 +251,9 @@ def collect(table: Table, event: StakesCollected) -> None:
     """Sweep the stakes that the croupier collects as lost. One that had not lost may still be put right."""
     if table.acts:
         acts.note_sweep(table, event)
-    seq = event.seq
-    collections, swept, wheel = table.open_session().collections, table.swept, table.wheel
+    seq, session = event.seq, table.session
+    assert session is not None, "only the opener comes before it"
+    collections, swept, wheel = session.collections, table.swept, table.wheel
     wager_of = table.wagers.get
     for wager_id in dict.fromkeys(event.data.wagers):
         wager = wager_of(wager_id)

@@ -138,7 +138,8 @@ def remove_shooter(table: Table, event: ShooterRemoved) -> None:
 
 def check_throw(table: Table, event: DiceThrown) -> None:
     """Check who throws what, and when: al. 2, 3, 6, 7. Before the throw decides anything."""
-    session = table.open_session()
+    session = table.session
+    assert session is not None, "only the opener comes before it"
     seq = event.seq
     data = event.data
     is_violation = False
@@ -146,8 +147,9 @@ def check_throw(table: Table, event: DiceThrown) -> None:
         _check_custody(table, event)
         _check_line_wager(table, event)
     if session.calls:
-        _check_call(table, event)
-        if table.called_at is not None:
+        if table.called_at is None:
+            _check_call(table, event)
+        else:
             delay_s = (event.occurred_at - table.called_at).total_seconds()
             if delay_s > session.throw_delay_s:
                 is_violation = True
@@ -457,7 +459,9 @@ def _check_custody(table: Table, event: DiceThrown | ThrowVoided) -> None:
 
 def _by_the_shooter(table: Table, event: DiceThrown | ThrowVoided) -> bool:
     """Whether the throw belongs to the turn of the last seat offered: the event names nobody else."""
-    data = event.data
+    data, shooter = event.data, table.dice.shooter
+    if data.seat and shooter is not None:  # as it is at nearly every throw
+        return data.seat == shooter
     return not (data.seat or data.player) or _is_shooter(table, data.seat or None, data.player or None)
 
 

@@ -216,7 +216,7 @@ def settle_throw(table: Table, event: DiceThrown, total: int) -> None:
     double = first == second
     seq = event.seq
     wagers = table.wagers
-    for wager in [wagers[live] for live in table.live]:
+    for wager in list(map(wagers.__getitem__, table.live)):
         number = wager.number
         if number is None or total == 7 or total == number:
             RESOLVE[wager.bet](table, wager, seq, total, double)
