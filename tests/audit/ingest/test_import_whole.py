@@ -6,6 +6,7 @@ import io
 import zipfile
 from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -447,8 +448,12 @@ def damages(rows: list[list[str]]) -> Iterator[tuple[str, list[list[str]]]]:
                 )
 
 
+@pytest.mark.parametrize("every", [5, pytest.param(1, marks=pytest.mark.faults)])
 @pytest.mark.parametrize("order", ["row", "time", "stream", "file"])
-def test_no_damage_to_a_row_leaves_a_stream_with_a_hole(tmp_path: Path, deauville: Tenant, order: str) -> None:
+def test_no_damage_to_a_row_leaves_a_stream_with_a_hole(
+    tmp_path: Path, deauville: Tenant, order: str, every: int
+) -> None:
+    """Of every fifth damage one at least is of each kind."""
     rows, header, mapping = interleaved(), HEADER, BY_TIME if order == "time" else TOML
     if order in ("stream", "file"):
         rows = [[*row, str(at // 2 + 1 if order == "stream" else at + 1)] for at, row in enumerate(rows)]
@@ -456,7 +461,7 @@ def test_no_damage_to_a_row_leaves_a_stream_with_a_hole(tmp_path: Path, deauvill
     whole = _recorded(tmp_path, deauville, _text(header, rows), mapping)
     assert [len(events) for events in whole] == [5, 5]
     holes, refused = [], 0
-    for damage, damaged in damages(rows):
+    for damage, damaged in islice(damages(rows), None, None, every):
         recorded = _recorded(tmp_path, deauville, _text(header, damaged), mapping)
         refused += [] in recorded
         if any(events not in ([], unharmed) for events, unharmed in zip(recorded, whole, strict=True)):
@@ -466,7 +471,7 @@ def test_no_damage_to_a_row_leaves_a_stream_with_a_hole(tmp_path: Path, deauvill
         assert {f"row {at} dropped" for at in (0, 1, 8, 9)}.isdisjoint(holes)
     else:
         assert holes == []
-    assert refused > 80
+    assert refused > 75 // every
 
 
 def _text(header: str, rows: list[list[str]]) -> str:
