@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from audit.charts import Bar, draw_waterfall
+from audit.charts.waterfall import Bar, draw_waterfall
 from audit.presentation import WriteMoney, finding_title, money_in_prose, signed_money
 from audit.reconciliation import wording
 from audit.reconciliation.checks import SEVERITIES

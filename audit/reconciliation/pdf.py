@@ -15,7 +15,7 @@ from typing import Any
 from django.utils import translation
 from django.utils.translation import gettext as _
 
-from audit.charts import for_print
+from audit.charts.svg import for_print
 from audit.exports.pdf import render_pdf
 from audit.felt import draw, playback_of, standalone
 from audit.felt.frames import range_around

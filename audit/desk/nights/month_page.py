@@ -13,8 +13,8 @@ from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from audit.charts import draw_win_line
 from audit.charts.ranges import draw_range
+from audit.charts.win_line import draw_win_line
 from audit.desk import parts
 from audit.desk.nights.page import ROWS_SHOWN
 from audit.desk.nights.tables import Table, build_table

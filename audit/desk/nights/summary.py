@@ -12,7 +12,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from audit.charts import draw_interval, draw_win_line
+from audit.charts.interval import draw_interval
+from audit.charts.win_line import draw_win_line
 from audit.models import NightReport, NightState
 from audit.presentation import labelled, money_in_prose, opening_hours
 from audit.reconciliation import director, wording

@@ -6,13 +6,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from audit.charts import Bar, draw_interval, draw_waterfall, draw_win_line, for_print
 from audit.charts.days import DayColumn, draw_days
-from audit.charts.interval import draw_luck
+from audit.charts.interval import draw_interval, draw_luck
 from audit.charts.ranges import draw_range, draw_scale_of_ranges
 from audit.charts.stairs import Out, Step, draw_stairs
-from audit.charts.waterfall import BOTTOM, TICKS, TOP, round_step
-from audit.charts.win_line import HEIGHT, MARGIN, POINTS, thinned
+from audit.charts.svg import for_print
+from audit.charts.waterfall import BOTTOM, TICKS, TOP, Bar, draw_waterfall, round_step
+from audit.charts.win_line import HEIGHT, MARGIN, POINTS, draw_win_line, thinned
 
 SVG = "{http://www.w3.org/2000/svg}"
 

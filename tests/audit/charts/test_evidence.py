@@ -6,8 +6,19 @@ from xml.etree import ElementTree
 
 import pytest
 
-from audit.charts import draw_evidence, draw_evidence_line, for_print
-from audit.charts.evidence import BOTTOM, LEFT, MARGIN, RIGHT, SMALL_HEIGHT, TOP, Level, Session
+from audit.charts.evidence import (
+    BOTTOM,
+    LEFT,
+    MARGIN,
+    RIGHT,
+    SMALL_HEIGHT,
+    TOP,
+    Level,
+    Session,
+    draw_evidence,
+    draw_evidence_line,
+)
+from audit.charts.svg import for_print
 
 SVG = "{http://www.w3.org/2000/svg}"
 

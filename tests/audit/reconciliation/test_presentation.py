@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.utils import translation
 
-from audit.charts import for_print
+from audit.charts.svg import for_print
 from audit.desk.nights.page import night_page
 from audit.desk.nights.tables import Table
 from audit.exports.sheets import as_csv
