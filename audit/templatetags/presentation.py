@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import datetime
 
 from django import template
 from django.contrib.admin.views.main import ChangeList
@@ -12,13 +12,21 @@ from django.utils.text import capfirst
 from audit import presentation
 from audit.desk import addresses, parts, sessions
 from audit.desk.cards import as_cards
-from audit.models import Casino, LoggedStream, Officer
+from audit.models import Casino, Officer
 from settlement.law import LawText
 
 register = template.Library()
 register.filter(parts.on_two_lines)
 register.filter(parts.severity)
 register.filter(parts.severity_bars)
+register.filter(sessions.session_name)
+for each in (
+    presentation.clock, presentation.date_time, presentation.day, presentation.month_of, presentation.night_of,
+    presentation.officer_name, presentation.zone,
+):  # fmt: skip
+    register.filter(each)
+register.filter("ruleset", presentation.ruleset_label)
+register.filter("title_of", presentation.finding_title)
 
 
 @register.simple_block_tag
@@ -50,11 +58,6 @@ def page_of(pk: int, model: str) -> str:
 
 
 @register.filter
-def title_of(rule: str) -> str:
-    return presentation.finding_title(rule)
-
-
-@register.filter
 def provision(label: str | None) -> str:
     return presentation.provision(label or "")
 
@@ -63,21 +66,6 @@ def provision(label: str | None) -> str:
 def cited_in(text: LawText) -> str:
     """Return the language in which a page cites a text: French has French citations for all of them."""
     return "fr" if presentation.language() == "fr" else text.language
-
-
-@register.filter
-def ruleset(name: str) -> str:
-    return presentation.ruleset_label(name)
-
-
-@register.filter
-def clock(moment: datetime, casino: Casino | None) -> str:
-    return presentation.clock(moment, casino)
-
-
-@register.filter
-def date_time(moment: datetime, casino: Casino | None) -> str:
-    return presentation.date_time(moment, casino)
 
 
 @register.filter
@@ -95,36 +83,6 @@ def clock_of(moment: datetime, casino: Casino | None) -> str:
 def today(moment: datetime, casino: Casino | None) -> str:
     """Return the day in full: “Monday 23 November”."""
     return capfirst(presentation.day_in_full(presentation.local(moment, casino).date()))
-
-
-@register.filter
-def zone(moment: datetime, casino: Casino | None) -> str:
-    return presentation.zone(moment, casino)
-
-
-@register.filter
-def day(date: date) -> str:
-    return presentation.day(date)
-
-
-@register.filter
-def night_of(gaming_day: date) -> str:
-    return presentation.night_of(gaming_day)
-
-
-@register.filter
-def session_name(stream: LoggedStream) -> str:
-    return sessions.session_name(stream)
-
-
-@register.filter
-def month_of(first: date) -> str:
-    return presentation.month_of(first)
-
-
-@register.filter
-def officer_name(officer: Officer | None) -> str:
-    return presentation.officer_name(officer)
 
 
 @register.filter
