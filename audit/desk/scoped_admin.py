@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache, wraps
+from inspect import getmembers, isfunction
 from types import MappingProxyType
 from typing import Any, ParamSpec, TypeVar
 
@@ -22,7 +23,8 @@ from django.contrib.admin.widgets import RelatedFieldWidgetWrapper
 from django.core.exceptions import FieldDoesNotExist, PermissionDenied
 from django.db.models import ForeignKey, Model, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
-from django.urls import register_converter
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, register_converter
 from django.urls.converters import IntConverter
 from django.utils.functional import Promise
 from django.utils.html import format_html
@@ -203,6 +205,19 @@ def demands(*capabilities: Capability) -> Callable[[Callable[P, HttpResponse]], 
     return decorate
 
 
+def at(address: str) -> Callable[[Callable[P, HttpResponse]], Callable[P, HttpResponse]]:
+    """Decorate a view of a section that is no page of Django's own, with its ``address`` below the section's.
+
+    Its name is the model's and the method's: that of ``start_view`` of jobs is ``audit_job_start``.
+    """
+
+    def decorate(view: Callable[P, HttpResponse]) -> Callable[P, HttpResponse]:
+        view.address = address  # type: ignore[attr-defined]
+        return view
+
+    return decorate
+
+
 class ScopedRelatedFilter(RelatedFieldListFilter):
     """Django's filter by a related row, with the choices that are in the officer's scope."""
 
@@ -230,6 +245,16 @@ class ScopedAdmin(ModelAdmin[Row]):
     """What the list says while it has no row: what is so, and what comes next."""
     when_empty_of: Mapping[str, str | Promise] = MappingProxyType({})
     """The same of a list that is narrowed by one parameter alone, by that as a query has it: “answered=no”."""
+
+    def get_urls(self) -> list[URLPattern]:
+        """Return the addresses of the section: its own (``at``), and Django's."""
+        own = getmembers(type(self), lambda each: isfunction(each) and hasattr(each, "address"))
+        names = {name: f"audit_{self.opts.model_name}_{name.removesuffix('_view')}" for name, _view in own}
+        view = self.admin_site.admin_view
+        return [
+            *(path(each.address, view(getattr(self, name)), name=names[name]) for name, each in own),
+            *super().get_urls(),
+        ]
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return self.has_view_permission(request)
@@ -362,6 +387,12 @@ class ScopedAdmin(ModelAdmin[Row]):
         if not self._is_within(scope_of(request, *self.changes), obj):
             raise PermissionDenied
         super().save_model(request, obj, form, change)
+
+    def page(self, request: HttpRequest, template: str, /, **context: Any) -> TemplateResponse:
+        """Answer with a page of the section: ``context`` is what it has beside what every page has."""
+        return TemplateResponse(
+            request, template, {**self.admin_site.each_context(request), "opts": self.opts, **context}
+        )
 
     def is_of_one_row(self, request: HttpRequest) -> bool:
         """Return whether a request is for the page of one row, which shows more of it than a list does."""

@@ -12,8 +12,6 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -24,7 +22,7 @@ from audit.desk import parts
 from audit.desk.audited_admin import record_entry
 from audit.desk.complaints.complaint_form import AnswerForm, EntryForm, comparison
 from audit.desk.names import directory_for, sees_names
-from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
+from audit.desk.scoped_admin import RecordAdmin, at, demands, officer_of, scope_of
 from audit.desk.tables.event_sentences import sentence
 from audit.event_store import read
 from audit.models import Complaint
@@ -86,10 +84,6 @@ class ComplaintAdmin(RecordAdmin[Complaint]):
     def has_add_permission(self, request: HttpRequest) -> bool:
         return bool(scope_of(request, Capability.WORK_CASES))
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.answer_view)
-        return [path("<int:pk>/answer/", view, name="audit_complaint_answer"), *super().get_urls()]
-
     @demands(Capability.WORK_CASES)
     def add_view(
         self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -118,7 +112,7 @@ class ComplaintAdmin(RecordAdmin[Complaint]):
                 else:
                     messages.success(request, _("Entered in the officers’ trail."))
                     return redirect("admin:audit_complaint_change", complaint.pk)
-        return self._page(request, "enter.html", title=_("Enter a complaint"), form=form)
+        return self.page(request, "admin/audit/complaints/enter.html", title=_("Enter a complaint"), form=form)
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -128,6 +122,7 @@ class ComplaintAdmin(RecordAdmin[Complaint]):
             return super().change_view(request, object_id, form_url, extra_context)
         return self._complaint_page(request, self.row_or_404(request, object_id))
 
+    @at("<int:pk>/answer/")
     @demands(Capability.WORK_CASES)
     def answer_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Answer a complaint, by POST, and return to its page."""
@@ -164,9 +159,9 @@ class ComplaintAdmin(RecordAdmin[Complaint]):
         directory = directory_for(request, complaint.casino_id, named)
         currency = complaint.stream.currency
         answer = getattr(complaint, "answer", None)
-        return self._page(
+        return self.page(
             request,
-            "complaint.html",
+            "admin/audit/complaints/complaint.html",
             title=_("Complaint: table %(table)s at %(clock)s")
             % {"table": complaint.table.code, "clock": f"{complaint.clock:%H:%M}"},
             complaint=complaint,
@@ -189,7 +184,3 @@ class ComplaintAdmin(RecordAdmin[Complaint]):
             form=form or AnswerForm(complaint),
             may_answer=answer is None and scope_of(request, Capability.WORK_CASES).includes(complaint.casino_id),
         )
-
-    def _page(self, request: HttpRequest, template: str, **context: Any) -> HttpResponse:
-        context = {**self.admin_site.each_context(request), "opts": self.opts, **context}
-        return TemplateResponse(request, f"admin/audit/complaints/{template}", context)

@@ -11,8 +11,6 @@ from django.contrib import admin, messages
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -24,7 +22,7 @@ from audit.desk.approve.neighbours import correction_address, neighbours_of
 from audit.desk.audited_admin import record_entry
 from audit.desk.corrections.page import correction_context
 from audit.desk.names import sees_names
-from audit.desk.scoped_admin import RecordAdmin, demands, officer_of
+from audit.desk.scoped_admin import RecordAdmin, at, demands, officer_of
 from audit.desk.sessions import table_name
 from audit.desk.sign_in.proof import signature
 from audit.models import CORRECTION_RULES, Correction, CorrectionDecision, CorrectionState, Verdict
@@ -88,10 +86,6 @@ class CorrectionAdmin(RecordAdmin[Correction]):
         about = superseded.values_list("stream", "seq").first()
         return self.get_queryset(request).filter(stream=about[0], seq=about[1]).first() if about else None
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.decide_view)
-        return [path("<int:pk>/decide/", view, name="audit_correction_decide"), *super().get_urls()]
-
     @admin.display(description=gettext_lazy("What is corrected"))
     def what(self, finding: Correction) -> str:
         return f"{finding_title(finding.rule)} #{finding.seq}"
@@ -129,17 +123,16 @@ class CorrectionAdmin(RecordAdmin[Correction]):
             correction=finding.seq,
         )
         context = {
-            **self.admin_site.each_context(request),
             **correction_context(finding, about, with_names=sees_names(request, finding.casino_id)),
-            "opts": self.opts,
             "title": self.what(finding),
             "neighbours": neighbours_of(request, correction_address(finding.pk)),
             "may_countersign": decisions.may_countersign(actor, finding.casino_id, about),
             "may_refuse": decisions.may_refuse(actor, finding.casino_id, about),
             "has_decided": any(each.officer_id == actor.pk for each in about),
         }
-        return TemplateResponse(request, "admin/audit/corrections/correction.html", context)
+        return self.page(request, "admin/audit/corrections/correction.html", **context)
 
+    @at("<int:pk>/decide/")
     @demands(Capability.WORK_CASES, Capability.APPROVE_CASES)
     @signature
     def decide_view(self, request: HttpRequest, pk: int) -> HttpResponse:

@@ -12,8 +12,7 @@ from django.core.paginator import InvalidPage, Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext, ngettext_lazy
@@ -60,7 +59,7 @@ from audit.desk.findings.shown_findings import in_full, lines
 from audit.desk.findings.todo import steps_of
 from audit.desk.icons import icon
 from audit.desk.names import sees_names
-from audit.desk.scoped_admin import OfChosenCasino, demands, note_casino, officer_of, scope_of
+from audit.desk.scoped_admin import OfChosenCasino, at, demands, note_casino, officer_of, scope_of
 from audit.event_store.archived import StreamArchived
 from audit.evidence.bundle import Unproven
 from audit.evidence.export import export
@@ -199,14 +198,7 @@ class FindingAdmin(CaseworkAdmin):
         return search(request, queryset, search_term), False
 
     def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view
-        return [
-            path("export/<slug:format>/", view(self.export_view), name="audit_finding_export"),
-            path("<int:pk>/evidence/", view(self.evidence_view), name="audit_finding_evidence"),
-            *saved_views.urls(),
-            *self.casework_urls(),
-            *super().get_urls(),
-        ]
+        return [*saved_views.urls(), *super().get_urls()]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         officer = officer_of(request)
@@ -256,7 +248,6 @@ class FindingAdmin(CaseworkAdmin):
         except StreamArchived as error:
             return self._archived(request, finding, casework, error)
         context = {
-            **self.admin_site.each_context(request),
             **shown,
             "casework": casework,
             "complaints": about_finding(finding),
@@ -264,27 +255,25 @@ class FindingAdmin(CaseworkAdmin):
             "neighbours": neighbours_of(request, self, finding),
             "todo": steps_of(finding, _remedies(shown), shown["croupier"], casework, request),
             "can_work_cases": can_work_cases(request),
-            "opts": self.opts,
             "title": shown["verdict"].plain_title,
         }
-        return TemplateResponse(request, "admin/audit/findings/finding.html", context)
+        return self.page(request, "admin/audit/findings/finding.html", **context)
 
     def _archived(
         self, request: HttpRequest, finding: Finding, casework: dict[str, Any] | None, error: StreamArchived
     ) -> HttpResponse:
         """Show a finding whose events are in the archive: what it says, its case, and where they are."""
         context = {
-            **self.admin_site.each_context(request),
             **where_words(error),
             "finding": finding,
             "message": finding.as_value().message(language(), amount_in_prose),
             "casework": casework,
             "neighbours": neighbours_of(request, self, finding),
-            "opts": self.opts,
             "title": finding_title(finding.rule),
         }
-        return TemplateResponse(request, "admin/audit/archived/finding.html", context)
+        return self.page(request, "admin/audit/archived/finding.html", **context)
 
+    @at("export/<slug:format>/")
     @demands(Capability.SEE_RECORD)
     def export_view(self, request: HttpRequest, format: str) -> HttpResponse:
         """Download the findings that the list's filter leaves. By POST, because the download enters the audit trail.
@@ -312,6 +301,7 @@ class FindingAdmin(CaseworkAdmin):
         sheet = findings_sheet(findings_by_id(ids, scope, names=names))
         return list_response(sheet, format, title=gettext("Findings"), filters=filters, day=timezone.now().date())
 
+    @at("<int:pk>/evidence/")
     @demands(Capability.SEE_RECORD)
     def evidence_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Download the evidence bundle of a finding. By POST, because the download enters the audit trail."""

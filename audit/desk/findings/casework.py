@@ -18,7 +18,7 @@ from django.db.models import Max
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.html import format_html
@@ -40,7 +40,7 @@ from audit.desk.findings.payment_order import is_payable, order_name, payees, pa
 from audit.desk.findings.queues import HEADS, can_work_cases
 from audit.desk.names import sees_names
 from audit.desk.parts import due_ring, state_pie
-from audit.desk.scoped_admin import RecordAdmin, demands, in_record, officer_of
+from audit.desk.scoped_admin import RecordAdmin, at, demands, in_record, officer_of
 from audit.desk.sign_in.proof import ask_for_proof
 from audit.desk.tables.moment import clock_in, instant_at, span_of
 from audit.exports.pdf import PDF
@@ -139,14 +139,7 @@ class CaseworkAdmin(RecordAdmin[Finding]):
             messages.success(request, format_html("{} {}", content, undo) if undo else content)
         _say_refusals(request, refusals)
 
-    def casework_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view
-        return [
-            path("take-next/", view(self.take_next_view), name="audit_finding_take_next"),
-            path("undo/", view(self.undo_view), name="audit_finding_undo"),
-            path("<int:pk>/case/<slug:name>/", view(self.case_view), name="audit_finding_case"),
-        ]
-
+    @at("take-next/")
     @demands(Capability.WORK_CASES)
     def take_next_view(self, request: HttpRequest) -> HttpResponse:
         """Assign the first unassigned case of the list, as the request's query filters and orders it, and open it."""
@@ -161,6 +154,7 @@ class CaseworkAdmin(RecordAdmin[Finding]):
         kept = urlencode({LISTED: request.GET.urlencode()}) if request.GET else ""
         return redirect(f"{reverse('admin:audit_finding_change', args=[finding.pk])}{'?' * bool(kept)}{kept}")
 
+    @at("undo/")
     @demands(Capability.WORK_CASES)
     def undo_view(self, request: HttpRequest) -> HttpResponse:
         """Take back what the officer did to several cases, each on its own, and return to the list that it was of.
@@ -186,6 +180,7 @@ class CaseworkAdmin(RecordAdmin[Finding]):
         kept = request.GET.urlencode()
         return redirect(f"{reverse('admin:audit_finding_changelist')}{'?' * bool(kept)}{kept}")
 
+    @at("<int:pk>/case/<slug:name>/")
     @demands(Capability.WORK_CASES, Capability.APPROVE_CASES)
     def case_view(self, request: HttpRequest, pk: int, name: str) -> HttpResponse:
         """Perform one action on the case of a finding, by POST, and return to the finding's page."""

@@ -11,8 +11,6 @@ from django.core.exceptions import PermissionDenied
 from django.db.models import Model, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, JsonResponse
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
 from django.utils.html import format_html
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -24,7 +22,7 @@ from audit.desk.downloads import file_response
 from audit.desk.jobs.job_form import EVERY_CASINO, InvalidRequest, cleaned, job_params
 from audit.desk.jobs.progress import percentage, phases, progress_text
 from audit.desk.navigation import VERIFICATIONS, VERIFICATIONS_NAME
-from audit.desk.scoped_admin import RecordAdmin, demands, note_section, officer_of, scope_of
+from audit.desk.scoped_admin import RecordAdmin, at, demands, note_section, officer_of, scope_of
 from audit.event_store import audit_trail
 from audit.exports.lists import FORMATS
 from audit.exports.subject import ZIP
@@ -122,16 +120,6 @@ class JobAdmin(RecordAdmin[Job]):
     def percentage(self, job: Job) -> str:
         return percentage(job)
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view
-        return [
-            path("start/<slug:kind>/", view(self.start_view), name="audit_job_start"),
-            path("<int:pk>/stop/", view(self.stop_view), name="audit_job_stop"),
-            path("<int:pk>/progress/", view(self.progress_view), name="audit_job_progress"),
-            path("<int:pk>/file/", view(self.file_view), name="audit_job_file"),
-            *super().get_urls(),
-        ]
-
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         scope = scope_of(request, MAY_START[JobKind.VERIFY])
         is_of_verifications = _is_of_verifications(request)
@@ -153,8 +141,6 @@ class JobAdmin(RecordAdmin[Job]):
         if job.kind == JobKind.VERIFY:
             note_section(request, VERIFICATIONS_NAME)
         context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
             "title": str(job),
             "job": job,
             "state": JobState(job.state),
@@ -174,8 +160,9 @@ class JobAdmin(RecordAdmin[Job]):
             ],
             "duration": _duration_of(job),
         }
-        return TemplateResponse(request, "admin/audit/jobs/job.html", context)
+        return self.page(request, "admin/audit/jobs/job.html", **context)
 
+    @at("start/<slug:kind>/")
     @demands(Capability.SEE_RECORD)
     def start_view(self, request: HttpRequest, kind: str) -> HttpResponse:
         """Start a verification or a what-if run, by POST, and open the page of its job."""
@@ -195,6 +182,7 @@ class JobAdmin(RecordAdmin[Job]):
             return redirect("admin:audit_job_changelist")
         return redirect("admin:audit_job_change", enqueue(job_kind, officer, casino, params).pk)
 
+    @at("<int:pk>/stop/")
     @demands(Capability.SEE_RECORD)
     def stop_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Ask a job to stop, by POST."""
@@ -209,6 +197,7 @@ class JobAdmin(RecordAdmin[Job]):
             messages.info(request, _("The job had already ended or was already stopping."))
         return redirect("admin:audit_job_change", pk)
 
+    @at("<int:pk>/progress/")
     @demands(Capability.SEE_RECORD)
     def progress_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Answer with the progress of a job as JSON, for the script of its page."""
@@ -223,6 +212,7 @@ class JobAdmin(RecordAdmin[Job]):
             }
         )
 
+    @at("<int:pk>/file/")
     @demands(Capability.SEE_RECORD)
     def file_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Download the file of an export. It is for the officer who requested it."""

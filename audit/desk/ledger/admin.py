@@ -15,8 +15,7 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext, ngettext_lazy
@@ -34,7 +33,7 @@ from audit.desk.ledger.question_files import process_pdf, questions_pdf
 from audit.desk.ledger.subjects import persons_in, subject_text, subjects_of
 from audit.desk.ledger.to_do import steps_of
 from audit.desk.names import directory_for
-from audit.desk.scoped_admin import RecordAdmin, casinos_in_record, demands, officer_of, scope_of
+from audit.desk.scoped_admin import RecordAdmin, at, casinos_in_record, demands, officer_of, scope_of
 from audit.exports.pdf import PDF
 from audit.ledger.equipment import EquipmentRefused, equipment_of, take_apart
 from audit.models import Casino, Finding, LedgerProcess
@@ -126,16 +125,6 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
     def asks_at(self, process: LedgerProcess) -> str:
         return page.times(process.threshold)
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view
-        return [
-            path("<int:pk>/apart/", view(self.apart_view), name="audit_ledgerprocess_apart"),
-            path("<int:pk>/video/", view(self.video_view), name="audit_ledgerprocess_video"),
-            path("exchanges/<int:casino_id>/<str:gaming_day>/", view(self.exchanges_view),
-                 name="audit_ledgerprocess_exchanges"),
-            *super().get_urls(),
-        ]  # fmt: skip
-
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """List the processes; above them what raised its question and what is watched at each casino of the officer."""
         about = request.GET.get("about", "")
@@ -195,7 +184,6 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
             order = inspection_order(process, shown, officer_of(request), timezone.now())
             return file_response(f"inspection-{process.pk}-{today}.pdf", PDF, order)
         context = {
-            **self.admin_site.each_context(request),
             **shown,
             **may,
             "todo": steps_of(
@@ -209,11 +197,11 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
                 order=f"?file={ORDER}" if may_order else "",
                 **may,
             ),
-            "opts": self.opts,
             "title": f"{page.title_of(process)} · {', '.join(link.text for link in shown['subject'])}",
         }
-        return TemplateResponse(request, "admin/audit/ledger/process.html", context)
+        return self.page(request, "admin/audit/ledger/process.html", **context)
 
+    @at("<int:pk>/apart/")
     @demands(Capability.SIGN_NIGHTS)
     def apart_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Note that a wheel or a set of dice was taken apart. By POST, with a reason."""
@@ -236,6 +224,7 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
             )
         return HttpResponseRedirect(reverse("admin:audit_ledgerprocess_change", args=(pk,)))
 
+    @at("<int:pk>/video/")
     @demands(Capability.WORK_CASES)
     def video_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Ask for the video of the coups that the page of a process shows, in the case of its question. By POST."""
@@ -264,6 +253,7 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
             messages.info(request, _("There is no video left to ask for."))
         return HttpResponseRedirect(reverse("admin:audit_ledgerprocess_change", args=(pk,)))
 
+    @at("exchanges/<int:casino_id>/<str:gaming_day>/")
     @demands(Capability.SEE_NAMES)
     def exchanges_view(self, request: HttpRequest, casino_id: int, gaming_day: str) -> HttpResponse:
         """Show the exchange register of each cash desk and table of a gaming day."""
@@ -276,8 +266,6 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
         directory = directory_for(request, casino.pk, players(page.players_of_day(casino, day)))
         registers = page.registers_of(casino, day, directory)
         context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
             "title": gettext("Exchange register of %(day)s") % {"day": written_day(day, with_weekday=True)},
             "casino": casino,
             "before": day - timedelta(days=1) if day > date.min else None,
@@ -285,7 +273,7 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
             "registers": registers,
             "has_several_currencies": len({each["currency"] for each in registers}) > 1,
         }
-        return TemplateResponse(request, "admin/audit/ledger/exchanges.html", context)
+        return self.page(request, "admin/audit/ledger/exchanges.html", **context)
 
     def _casino(self, request: HttpRequest, casino_id: int) -> Casino:
         casino = scope_of(request, Capability.SEE_NAMES).casinos().filter(pk=casino_id).first()

@@ -10,8 +10,7 @@ from django.contrib import admin, messages
 from django.db.models import Exists, Model, OuterRef, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.text import capfirst
@@ -26,7 +25,7 @@ from audit.desk.downloads import file_response
 from audit.desk.names import sees_names
 from audit.desk.nights import month_page, page
 from audit.desk.nights.month_pdf import month_pdf
-from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
+from audit.desk.scoped_admin import RecordAdmin, at, demands, officer_of, scope_of
 from audit.desk.sign_in.proof import fresh_proof, signature
 from audit.desk.tables.limits import equipment_of_session
 from audit.exports.pdf import PDF
@@ -134,24 +133,6 @@ class NightAdmin(RecordAdmin[NightReport]):
     def issued(self, report: NightReport) -> str:
         return date_time(report.made_at, report.casino)
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view
-        own = [
-            path("<int:pk>/session/<signed:stream_id>/", view(self.session_view), name="audit_nightreport_session"),
-            path("<int:pk>/figure/<str:figure>/", view(self.figure_view), name="audit_nightreport_figure"),
-            path("<int:pk>/sign/", view(self.sign_view), name="audit_nightreport_sign"),
-            path("<int:pk>/exception/", view(self.exception_view), name="audit_nightreport_exception"),
-            path("<int:pk>/again/", view(self.again_view), name="audit_nightreport_again"),
-            path("again/<int:casino_id>/<str:gaming_day>/", view(self.again_day_view),
-                 name="audit_nightreport_again_day"),
-            path("<int:pk>/file/<str:name>.<str:format>", view(self.file_view), name="audit_nightreport_file"),
-            path("month/<int:casino_id>/<int:year>/<int:number>/<str:currency>/", view(self.month_view),
-                 name="audit_nightreport_month"),
-            path("month/<int:casino_id>/<int:year>/<int:number>/<str:currency>.xlsx", view(self.month_file),
-                 name="audit_nightreport_month_file"),
-        ]  # fmt: skip
-        return [*own, *super().get_urls()]
-
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """List the reports; above them the runs that failed, of which there may be no report yet."""
         failed = scope_of(request, Capability.SEE_RECORD).rows(page.failed_runs())
@@ -172,9 +153,7 @@ class NightAdmin(RecordAdmin[NightReport]):
         missing = missing_signoff_exceptions(report)
         run = page.run_of(report)
         context = {
-            **self.admin_site.each_context(request),
             **page.night_page(report, with_names=sees_names(request, report.casino_id)),
-            "opts": self.opts,
             "title": _title(report),
             "report": report,
             "has_currencies": any(each.currency not in (report.currency, NO_CURRENCY) for each in in_any_currency),
@@ -192,11 +171,12 @@ class NightAdmin(RecordAdmin[NightReport]):
             "run": run,
             "csv_tables": SHEETS,
         }
-        response = TemplateResponse(request, "admin/audit/night/night.html", context)
+        response = self.page(request, "admin/audit/night/night.html", **context)
         if run is not None:
             response["Refresh"] = str(REFRESH_S)
         return response
 
+    @at("<int:pk>/session/<signed:stream_id>/")
     @demands(Capability.SEE_RECORD)
     def session_view(self, request: HttpRequest, pk: int, stream_id: int) -> HttpResponse:
         """Show what a figure of one session adds up: ``?line=`` names it, ``?after=`` skips rows."""
@@ -210,15 +190,14 @@ class NightAdmin(RecordAdmin[NightReport]):
         line = request.GET.get("line", "")
         record_entry(request, "wagers.viewed", casino_id=report.casino_id, report=report.pk, stream=session["stream"])
         context = {
-            **self.admin_site.each_context(request),
             **page.session_page(report, session, line, after, with_names=sees_names(request, report.casino_id)),
-            "opts": self.opts,
             "title": f"{_('Table %(code)s') % {'code': session['table']}} · {night_of(report.gaming_day)}",
             "report": report,
             "equipment": equipment_of_session(stream_id),
         }
-        return TemplateResponse(request, "admin/audit/night/session.html", context)
+        return self.page(request, "admin/audit/night/session.html", **context)
 
+    @at("<int:pk>/figure/<str:figure>/")
     @demands(Capability.SEE_RECORD)
     def figure_view(self, request: HttpRequest, pk: int, figure: str) -> HttpResponse:
         """Show the sessions that a total adds up."""
@@ -227,14 +206,13 @@ class NightAdmin(RecordAdmin[NightReport]):
             raise Http404
         record_entry(request, "night.viewed", casino_id=report.casino_id, report=report.pk, version=report.version)
         context = {
-            **self.admin_site.each_context(request),
             **page.figure_page(report, figure),
-            "opts": self.opts,
             "title": _title(report),
             "report": report,
         }
-        return TemplateResponse(request, "admin/audit/night/figure.html", context)
+        return self.page(request, "admin/audit/night/figure.html", **context)
 
+    @at("<int:pk>/sign/")
     @demands(Capability.SIGN_NIGHTS)
     @signature
     def sign_view(self, request: HttpRequest, pk: int) -> HttpResponse:
@@ -251,6 +229,7 @@ class NightAdmin(RecordAdmin[NightReport]):
             messages.success(request, _("The night is closed.") if is_closed else _("The night is reviewed."))
         return redirect("admin:audit_nightreport_change", pk)
 
+    @at("<int:pk>/exception/")
     @demands(Capability.SIGN_NIGHTS)
     @fresh_proof
     def exception_view(self, request: HttpRequest, pk: int) -> HttpResponse:
@@ -266,6 +245,7 @@ class NightAdmin(RecordAdmin[NightReport]):
             messages.error(request, wording.REFUSALS[refused.code])
         return HttpResponseRedirect(f"{self._address(pk)}#signatures")
 
+    @at("<int:pk>/again/")
     @demands(Capability.SIGN_NIGHTS)
     def again_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Enqueue another reconciliation of the night."""
@@ -275,6 +255,7 @@ class NightAdmin(RecordAdmin[NightReport]):
         _reconcile_again(request, report.casino_id, report.gaming_day)
         return redirect("admin:audit_nightreport_change", pk)
 
+    @at("again/<int:casino_id>/<str:gaming_day>/")
     @demands(Capability.SIGN_NIGHTS)
     def again_day_view(self, request: HttpRequest, casino_id: int, gaming_day: str) -> HttpResponse:
         """Enqueue another reconciliation of a day whose run has failed: it may have no report yet."""
@@ -288,6 +269,7 @@ class NightAdmin(RecordAdmin[NightReport]):
         _reconcile_again(request, casino_id, run.gaming_day)
         return redirect("admin:audit_nightreport_changelist")
 
+    @at("<int:pk>/file/<str:name>.<str:format>")
     @demands(Capability.SEE_RECORD)
     def file_view(self, request: HttpRequest, pk: int, name: str, format: str) -> HttpResponse:
         """Return a report as a file."""
@@ -308,6 +290,7 @@ class NightAdmin(RecordAdmin[NightReport]):
         night = f"{report.casino.code}-{report.gaming_day}-{report.currency}-{report.version}"
         return file_response(f"night-{night}-{name}.{format}", content_type, body)
 
+    @at("month/<int:casino_id>/<int:year>/<int:number>/<str:currency>/")
     @demands(Capability.SEE_RECORD)
     def month_view(self, request: HttpRequest, casino_id: int, year: int, number: int, currency: str) -> HttpResponse:
         """Show a month of nights; with ``?file=pdf`` return it as PDF."""
@@ -322,17 +305,18 @@ class NightAdmin(RecordAdmin[NightReport]):
             name = f"month-{shown.casino.code}-{year}-{number:02}-{currency}.pdf"
             return file_response(name, PDF, month_pdf(shown, content))
         context = {
-            **self.admin_site.each_context(request),
             **content,
-            "opts": self.opts,
             "title": capfirst(date_format(shown.first, "F Y")),
             "month": shown,
             "around": month.around(shown.first),
         }
-        return TemplateResponse(request, "admin/audit/night/month.html", context)
+        return self.page(request, "admin/audit/night/month.html", **context)
 
+    @at("month/<int:casino_id>/<int:year>/<int:number>/<str:currency>.xlsx")
     @demands(Capability.SEE_RECORD)
-    def month_file(self, request: HttpRequest, casino_id: int, year: int, number: int, currency: str) -> HttpResponse:
+    def month_file_view(
+        self, request: HttpRequest, casino_id: int, year: int, number: int, currency: str
+    ) -> HttpResponse:
         """Return a month as a workbook."""
         exported = self._month(request, casino_id, year, number, currency)
         record_entry(request, "month.exported", casino_id=casino_id, month=f"{year}-{number:02}", currency=currency)

@@ -15,8 +15,6 @@ from django.contrib.admin.views.main import ChangeList
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
@@ -29,7 +27,7 @@ from audit.desk.persons.pages import PersonPages
 from audit.desk.persons.ranking import InOrder, orderable
 from audit.desk.persons.subject_page import SubjectPages
 from audit.desk.persons.tallies import Tally, key_of, tallies_of
-from audit.desk.scoped_admin import demands, officer_of, scope_of
+from audit.desk.scoped_admin import at, demands, officer_of, scope_of
 from audit.exports.lists import FORMATS
 from audit.exports.sheets import Column, Sheet
 from audit.models import Casino, Person, PersonKind
@@ -150,24 +148,12 @@ class PersonAdmin(SubjectPages, PersonPages, AuditedAdmin[Person]):
         else:
             record_entry(request, "person.viewed", casino_id=person.casino_id, id=person.pk, named=str(person))
         context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
             "title": gettext("Erase %(id)s") % {"id": self.title_of(person)},
             "person": person,
             "reason": "",
             "max_reason": MAX_REASON,
         }
-        return TemplateResponse(request, "admin/audit/persons/erase.html", context)
-
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view
-        return [
-            path("import/", view(self.import_view), name="audit_person_import"),
-            path("export/<slug:format>/", view(self.export_view), name="audit_person_export"),
-            *self.person_urls(),
-            *self.subject_urls(),
-            *super().get_urls(),
-        ]
+        return self.page(request, "admin/audit/persons/erase.html", **context)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         context = {"title": _("People"), "formats": list(FORMATS), "may_change": self.has_add_permission(request)}
@@ -190,6 +176,7 @@ class PersonAdmin(SubjectPages, PersonPages, AuditedAdmin[Person]):
             record_entry(request, "person.viewed", casino_id=person.casino_id, id=person.pk, named=str(person))
         return super().change_view(request, object_id, form_url, extra_context)
 
+    @at("export/<slug:format>/")
     @demands(Capability.SEE_NAMES, Capability.KEEP_EQUIPMENT)
     def export_view(self, request: HttpRequest, format: str) -> HttpResponse:
         """Download the persons that the list's filter leaves. By POST, because the download enters the audit trail.
@@ -205,6 +192,7 @@ class PersonAdmin(SubjectPages, PersonPages, AuditedAdmin[Person]):
         sheet = Sheet("persons", [Column(name) for name in COLUMNS], rows, is_of_sandbox=of_sandbox)
         return list_response(sheet, format, title=gettext("People"), filters=(), day=timezone.now().date())
 
+    @at("import/")
     @demands(Capability.KEEP_EQUIPMENT)
     def import_view(self, request: HttpRequest) -> HttpResponse:
         """Read a file into a casino's directory; with ``check`` only say what it would do."""
@@ -220,15 +208,13 @@ class PersonAdmin(SubjectPages, PersonPages, AuditedAdmin[Person]):
             except FileRefused as refused:
                 messages.error(request, str(refused))
         context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
             "title": _("Import people"),
             "form": form,
             "report": report,
             "is_check": is_check,
             "refused": report.refused[:SHOWN_REFUSALS] if report else (),
         }
-        return TemplateResponse(request, "admin/audit/persons/import.html", context)
+        return self.page(request, "admin/audit/persons/import.html", **context)
 
 
 def erased_in_words(erased: Erased) -> str:

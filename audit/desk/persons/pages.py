@@ -13,8 +13,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
@@ -33,7 +32,7 @@ from audit.desk.persons.croupier_page import croupier_context
 from audit.desk.persons.money_page import money_context
 from audit.desk.persons.person_files import croupier_pdf, money_workbook, player_pdf
 from audit.desk.persons.player_page import player_context
-from audit.desk.scoped_admin import demands, note_casino, officer_of, scope_of
+from audit.desk.scoped_admin import at, demands, note_casino, officer_of, scope_of
 from audit.exports.pdf import PDF
 from audit.exports.sheets import XLSX
 from audit.models import Casino, Finding, Person, PersonKind
@@ -46,25 +45,18 @@ MAX_CODE = 200
 
 
 class PersonPages(AuditedAdmin[Person]):
-    """What the section of persons adds to Django's own: a page for each person whom the record names."""
+    """What the section of persons adds to Django's own: a page for each person whom the record names.
 
-    def person_urls(self) -> list[URLPattern]:
-        """Return the addresses of the pages; ids are whatever a table system gave, slashes included."""
-        view = self.admin_site.admin_view
-        return [
-            path("croupier/<int:casino_id>/<path:code>/", view(self.croupier_view), name="audit_person_croupier"),
-            path("pattern/<int:casino_id>/<path:code>/", view(self.pattern_view), name="audit_person_pattern"),
-            path("player/<int:casino_id>/<path:code>/", view(self.player_view), name="audit_person_player"),
-            path(
-                "money/<int:casino_id>/<str:gaming_day>/<path:code>/", view(self.money_view), name="audit_person_money"
-            ),
-        ]
+    Ids are whatever a table system gave, slashes included.
+    """
 
+    @at("croupier/<int:casino_id>/<path:code>/")
     @demands(Capability.SEE_RECORD)
     def croupier_view(self, request: HttpRequest, casino_id: int, code: str) -> HttpResponse:
         """Show what the nights and the findings of a month, ``?month=2026-11``, say of somebody of the staff."""
         return self._month_view(request, "croupier", casino_id, code, croupier_context, croupier_pdf)
 
+    @at("pattern/<int:casino_id>/<path:code>/")
     @demands(Capability.WORK_CASES)
     def pattern_view(self, request: HttpRequest, casino_id: int, code: str) -> HttpResponse:
         """Work on the open incidents of one rule in a month of somebody of the staff as one, and show their list."""
@@ -88,6 +80,7 @@ class PersonPages(AuditedAdmin[Person]):
         _say_opened(request, opened, found.address(rule=rule, queue="open"))
         return redirect(found.address(rule=rule, queue="open"))
 
+    @at("player/<int:casino_id>/<path:code>/")
     @demands(Capability.SEE_RECORD)
     def player_view(self, request: HttpRequest, casino_id: int, code: str) -> HttpResponse:
         """Show the findings of a player in a month, and to who sees names his play and its luck."""
@@ -116,6 +109,7 @@ class PersonPages(AuditedAdmin[Person]):
             return file_response(_name("person", casino, code, month, "pdf"), PDF, pdf_of(casino, first, context))
         return self._page(request, role, casino, code, first, context)
 
+    @at("money/<int:casino_id>/<str:gaming_day>/<path:code>/")
     @demands(Capability.SEE_NAMES)
     def money_view(self, request: HttpRequest, casino_id: int, gaming_day: str, code: str) -> HttpResponse:
         """Show the money of a player on one gaming day: exchanges, what is due by them, play, opposite stakes."""
@@ -151,24 +145,19 @@ class PersonPages(AuditedAdmin[Person]):
         if sees_names(request, casino.pk):
             rows = Person.objects.filter(casino=casino, code=code, **kinds)
             known = (rows if kinds else rows.exclude(kind=PersonKind.PLAYER)).first()
-        return TemplateResponse(
-            request,
-            f"admin/audit/persons/{template or role}.html",
-            {
-                **self.admin_site.each_context(request),
-                "opts": self.opts,
-                "title": context["name"],
-                "casino": casino,
-                "code": code,
-                "known": known,
-                "role": role,
-                "may_ask": sees_names(request, casino.pk) and is_person_id(code),
-                "first": first,
-                "around": around(first),
-                "lists_people": bool(scope_of(request, *self.sees, *self.changes)),
-                **context,
-            },
-        )
+        shown = {
+            "title": context["name"],
+            "casino": casino,
+            "code": code,
+            "known": known,
+            "role": role,
+            "may_ask": sees_names(request, casino.pk) and is_person_id(code),
+            "first": first,
+            "around": around(first),
+            "lists_people": bool(scope_of(request, *self.sees, *self.changes)),
+            **context,
+        }
+        return self.page(request, f"admin/audit/persons/{template or role}.html", **shown)
 
     def _casino(
         self, request: HttpRequest, casino_id: int, code: str, needed: Capability = Capability.SEE_RECORD

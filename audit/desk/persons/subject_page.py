@@ -5,14 +5,13 @@ from __future__ import annotations
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.translation import gettext
 
 from audit.access.capabilities import Capability
 from audit.desk.audited_admin import AuditedAdmin
 from audit.desk.names import directory_for
-from audit.desk.scoped_admin import demands, note_casino, officer_of, scope_of
+from audit.desk.scoped_admin import at, demands, note_casino, officer_of, scope_of
 from audit.jobs.queue import enqueue
 from audit.models import JobKind, Person
 from audit.models.persons import is_person_id
@@ -25,10 +24,7 @@ ROLES = {"player": Family.PLAYER, "croupier": Family.STAFF}
 class SubjectPages(AuditedAdmin[Person]):
     """What the section of persons adds for whoever is asked what is held of somebody."""
 
-    def subject_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.subject_view)
-        return [path("held/<slug:role>/<int:casino_id>/<path:code>/", view, name="audit_person_subject")]
-
+    @at("held/<slug:role>/<int:casino_id>/<path:code>/")
     @demands(Capability.SEE_NAMES)
     def subject_view(self, request: HttpRequest, role: str, casino_id: int, code: str) -> HttpResponse:
         """Say what the file has, and by POST start the job that makes it: one act, in the audit trail."""
@@ -45,12 +41,10 @@ class SubjectPages(AuditedAdmin[Person]):
         directory = directory_for(request, casino.pk, [known])
         name = directory.player(code) if known.family is Family.PLAYER else directory.staff(code)
         context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
             "title": gettext("What is held on %(id)s") % {"id": name},
             "name": name,
             "code": code,
             "casino": casino,
             "back": reverse(f"admin:audit_person_{role}", args=(casino.pk, code)),
         }
-        return TemplateResponse(request, "admin/audit/persons/subject.html", context)
+        return self.page(request, "admin/audit/persons/subject.html", **context)

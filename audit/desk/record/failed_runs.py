@@ -8,15 +8,13 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
 from audit.adjudication.runs import try_again
 from audit.desk.audited_admin import actor
-from audit.desk.scoped_admin import RecordAdmin, demands, scope_of
+from audit.desk.scoped_admin import RecordAdmin, at, demands, scope_of
 from audit.desk.sessions import session_name
 from audit.models import FailedRun, RunState
 from audit.presentation import date_time
@@ -37,10 +35,6 @@ class FailedRunAdmin(RecordAdmin[FailedRun]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[FailedRun]:
         return super().get_queryset(request).filter(state=RunState.FAILED).select_related("stream__table", "casino")
-
-    def get_urls(self) -> list[URLPattern]:
-        try_again_view = self.admin_site.admin_view(self.try_again_view)
-        return [path("<int:pk>/try-again/", try_again_view, name="audit_failedrun_try_again"), *super().get_urls()]
 
     @admin.display(description=_("session"), ordering="stream__name")
     def stream_name(self, run: FailedRun) -> str:
@@ -64,16 +58,15 @@ class FailedRunAdmin(RecordAdmin[FailedRun]):
         """Show one failed run: its reason, since when, how often it was tried, and when it is tried next."""
         run = self.row_or_404(request, object_id)
         context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
             "title": _("Failed run of %(stream)s") % {"stream": session_name(run.stream)},
             "run": run,
             "since": self.since(run),
             "next_try": self.next_try(run),
             "may_try_again": scope_of(request, Capability.WORK_CASES).includes(run.casino_id),
         }
-        return TemplateResponse(request, "admin/audit/failed_runs/run.html", context)
+        return self.page(request, "admin/audit/failed_runs/run.html", **context)
 
+    @at("<int:pk>/try-again/")
     @demands(Capability.WORK_CASES)
     def try_again_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """End the pause of a failed run and have its stream replayed, by POST."""

@@ -10,7 +10,7 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext_lazy
@@ -18,7 +18,7 @@ from django.utils.translation import ngettext_lazy
 from audit.access.capabilities import Capability
 from audit.desk.audited_admin import record_entry
 from audit.desk.downloads import file_response
-from audit.desk.scoped_admin import RecordAdmin, demands
+from audit.desk.scoped_admin import RecordAdmin, at, demands
 from audit.desk.sessions import session_of, with_session
 from audit.event_store import read
 from audit.models import Quarantined
@@ -55,10 +55,7 @@ class QuarantinedAdmin(RecordAdmin[Quarantined]):
     def title_of(self, row: Quarantined) -> str:
         return f"{session_of(row)} · {row.code}"
 
-    def get_urls(self) -> list[URLPattern]:
-        bytes_view = self.admin_site.admin_view(self.bytes_view)
-        return [path("<int:pk>/bytes", bytes_view, name="audit_quarantined_bytes"), *super().get_urls()]
-
+    @at("<int:pk>/bytes")
     @demands(Capability.SEE_RECORD)
     def bytes_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Download the bytes as they were sent, as a file that no browser renders."""

@@ -11,8 +11,6 @@ from django.contrib import admin, messages
 from django.db.models import Model, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
@@ -20,7 +18,7 @@ from audit.access import keys
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
 from audit.desk.audited_admin import AuditedAdmin, actor
-from audit.desk.scoped_admin import demands, scope_of
+from audit.desk.scoped_admin import at, demands, scope_of
 from audit.desk.sign_in.proof import ask_for_proof, fresh_proof
 from audit.event_store.batch_signatures import NotAPublicKey, public_key_in
 from audit.models import DEFAULT_SCOPES, ApiKey, Casino, GamingTable, KeyScope
@@ -121,10 +119,6 @@ class ApiKeyAdmin(AuditedAdmin[ApiKey]):
     )
     actions = ("revoke",)
 
-    def get_urls(self) -> list[URLPattern]:
-        rotate_view = self.admin_site.admin_view(self.rotate_view)
-        return [path("<int:pk>/rotate/", rotate_view, name="audit_apikey_rotate"), *super().get_urls()]
-
     def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:
         """Store nothing: the page of a key changes nothing of it."""
 
@@ -169,7 +163,7 @@ class ApiKeyAdmin(AuditedAdmin[ApiKey]):
                 "A table system uses it to send events and read answers. It is shown once, and only its digest is kept."
             )
             title = gettext("Create a key")
-            return self._page(request, "admin/audit/parts/create.html", title=title, purpose=purpose, form=form)
+            return self.page(request, "admin/audit/parts/create.html", title=title, purpose=purpose, form=form)
         values = form.cleaned_data
         key, secret = keys.make(
             actor(request),
@@ -182,6 +176,7 @@ class ApiKeyAdmin(AuditedAdmin[ApiKey]):
         )
         return self._shown_once(request, key, secret)
 
+    @at("<int:pk>/rotate/")
     @demands(Capability.KEEP_EQUIPMENT)
     @fresh_proof
     def rotate_view(self, request: HttpRequest, pk: int) -> HttpResponse:
@@ -197,13 +192,9 @@ class ApiKeyAdmin(AuditedAdmin[ApiKey]):
         return self._shown_once(request, after, secret, until=self.expires(before))
 
     def _shown_once(self, request: HttpRequest, key: ApiKey, secret: str, **context: Any) -> HttpResponse:
-        response = self._page(request, "admin/audit/keys/once.html", title=key.name, key=key, secret=secret, **context)
+        response = self.page(request, "admin/audit/keys/once.html", title=key.name, key=key, secret=secret, **context)
         response["Cache-Control"] = "no-store"
         return response
-
-    def _page(self, request: HttpRequest, template: str, **context: Any) -> TemplateResponse:
-        context = {**self.admin_site.each_context(request), "opts": self.opts, **context}
-        return TemplateResponse(request, template, context)
 
     @admin.action(description=gettext_lazy("Revoke the selected keys"), permissions=["change"])
     def revoke(self, request: HttpRequest, chosen: QuerySet[ApiKey]) -> HttpResponse | None:

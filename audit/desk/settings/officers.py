@@ -14,8 +14,7 @@ from django.contrib import admin, messages
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import get_object_or_404, redirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django_otp import user_has_device
@@ -24,7 +23,7 @@ from audit.access import accounts, keepers
 from audit.access.accounts import REFUSALS, AccountRefused
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
-from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
+from audit.desk.scoped_admin import RecordAdmin, at, demands, officer_of, scope_of
 from audit.desk.settings.roles import roles_in_words
 from audit.desk.sign_in.proof import ask_for_proof, fresh_proof, proved
 from audit.models import AccountRequest, Casino, Officer, Role
@@ -106,14 +105,6 @@ class OfficerAdmin(RecordAdmin[Officer]):
     def has_add_permission(self, request: HttpRequest) -> bool:
         return self.has_view_permission(request)
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view
-        own = [
-            path("requests/<int:pk>/<slug:decision>/", view(self.decide_view), name="audit_officer_decide"),
-            path("<int:pk>/do/<slug:name>/", view(self.action_view), name="audit_officer_action"),
-        ]
-        return [*own, *super().get_urls()]
-
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Show the officers below the requests that wait."""
         waiting = _requests(officer_of(request)) if self.has_view_permission(request) else []
@@ -140,7 +131,7 @@ class OfficerAdmin(RecordAdmin[Officer]):
                     text = _("The role waits for another administrator. Until then the account sees nothing.")
                     messages.info(request, text)
                 return self._deliver(request, invitation.officer, invitation.token, is_shown=is_shown)
-        return self._page(request, "invite.html", title=_("Invite an officer"), form=form)
+        return self.page(request, "admin/audit/officers/invite.html", title=_("Invite an officer"), form=form)
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
@@ -153,6 +144,7 @@ class OfficerAdmin(RecordAdmin[Officer]):
             return super().change_view(request, object_id, form_url, extra_context)
         return self._officer_page(request, officer)
 
+    @at("<int:pk>/do/<slug:name>/")
     @demands(Capability.KEEP_OFFICERS)
     @fresh_proof
     def action_view(self, request: HttpRequest, pk: int, name: str) -> HttpResponse:
@@ -173,6 +165,7 @@ class OfficerAdmin(RecordAdmin[Officer]):
             messages.error(request, str(refused))
         return self._back(request, officer)
 
+    @at("requests/<int:pk>/<slug:decision>/")
     @demands(Capability.KEEP_OFFICERS)
     @fresh_proof
     def decide_view(self, request: HttpRequest, pk: int, decision: str) -> HttpResponse:
@@ -198,7 +191,9 @@ class OfficerAdmin(RecordAdmin[Officer]):
         """Mail a link, or show it this once."""
         address = request.build_absolute_uri(reverse("admin:access_link", args=[token]))
         if is_shown:
-            response = self._page(request, "link.html", title=str(officer), address=address, officer=officer)
+            response = self.page(
+                request, "admin/audit/officers/link.html", title=str(officer), address=address, officer=officer
+            )
             response["Cache-Control"] = "no-store"
             return response
         try:
@@ -214,9 +209,9 @@ class OfficerAdmin(RecordAdmin[Officer]):
         refusal = keepers.cannot_confirm(officer_of(request), officer)
         chosen = officer.access_links.exclude(used_at=None).order_by("-used_at", "-pk").first()
         held = {each.casino_id: each for each in officer.memberships.select_related("casino").order_by("casino__code")}
-        return self._page(
+        return self.page(
             request,
-            "officer.html",
+            "admin/audit/officers/officer.html",
             title=officer_name(officer),
             officer=officer,
             memberships=list(held.values()),
@@ -230,10 +225,6 @@ class OfficerAdmin(RecordAdmin[Officer]):
             can_mail=access_links.can_mail(officer),
             requests=_requests(officer_of(request), officer),
         )
-
-    def _page(self, request: HttpRequest, name: str, **context: Any) -> HttpResponse:
-        context = {**self.admin_site.each_context(request), "opts": self.opts, **context}
-        return TemplateResponse(request, f"admin/audit/officers/{name}", context)
 
     def _back(self, request: HttpRequest, officer: Officer) -> HttpResponse:
         if self.get_queryset(request).filter(pk=officer.pk).exists():

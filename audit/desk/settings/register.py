@@ -14,15 +14,13 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
-from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
+from audit.desk.scoped_admin import RecordAdmin, at, demands, officer_of, scope_of
 from audit.desk.settings.register_lines import days_of, entry_line, left_open_by, state_of, where_of
 from audit.desk.settings.register_value import default_words, unit_of, value_field
 from audit.desk.sign_in.proof import fresh_proof
@@ -171,10 +169,6 @@ class RegisterAdmin(RecordAdmin[RegisterEntry]):
     def has_add_permission(self, request: HttpRequest) -> bool:
         return bool(scope_of(request, Capability.KEEP_REGISTER))
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view(self.decide_view)
-        return [path("<int:pk>/decide/<slug:decision>/", view, name="audit_registerentry_decide"), *super().get_urls()]
-
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Show what is in force today and what waits, above everything that was decided."""
         context: dict[str, Any] = {}
@@ -203,9 +197,9 @@ class RegisterAdmin(RecordAdmin[RegisterEntry]):
             else:
                 messages.success(request, _("Proposed. Another officer must decide."))
                 return redirect("admin:audit_registerentry_change", entry.pk)
-        return self._page(
+        return self.page(
             request,
-            "propose.html",
+            "admin/audit/register/propose.html",
             title=form.kind.title if form.kind is not None else _("Propose an entry"),
             form=form,
             chosen=_reading(form.kind, form.currency) if form.kind is not None else None,
@@ -224,9 +218,9 @@ class RegisterAdmin(RecordAdmin[RegisterEntry]):
         actor = officer_of(request)
         is_kept = scope_of(request, Capability.KEEP_REGISTER).includes(entry.casino_id)
         nights = touched.signed_nights(entry)
-        return self._page(
+        return self.page(
             request,
-            "entry.html",
+            "admin/audit/register/entry.html",
             title=str(KINDS[entry.reading].title),
             line=entry_line(entry),
             entry=entry,
@@ -243,6 +237,7 @@ class RegisterAdmin(RecordAdmin[RegisterEntry]):
             history=_history(entry),
         )
 
+    @at("<int:pk>/decide/<slug:decision>/")
     @demands(Capability.KEEP_REGISTER)
     @fresh_proof
     def decide_view(self, request: HttpRequest, pk: int, decision: str) -> HttpResponse:
@@ -275,10 +270,6 @@ class RegisterAdmin(RecordAdmin[RegisterEntry]):
         rows = RegisterEntry.objects.select_related(*self.list_select_related)
         # Prefetched, and so one object for all rows of a casino: what is looked up for it is looked up once.
         return scope.rows(rows.prefetch_related("casino"), casino=self.casino)
-
-    def _page(self, request: HttpRequest, name: str, **context: Any) -> HttpResponse:
-        context = {**self.admin_site.each_context(request), "opts": self.opts, **context}
-        return TemplateResponse(request, f"admin/audit/register/{name}", context)
 
 
 # Words of an entry

@@ -13,15 +13,14 @@ from django.contrib import admin, messages
 from django.db.models import Count, Model, Q, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
 from audit.desk.audited_admin import AuditedAdmin, actor
-from audit.desk.scoped_admin import RecordAdmin, demands, scope_of
+from audit.desk.scoped_admin import RecordAdmin, at, demands, scope_of
 from audit.desk.settings.webhook_states import receiver_of, state_of
 from audit.desk.sign_in.proof import ask_for_proof, fresh_proof
 from audit.models import Casino, DeadLetter, Webhook
@@ -107,14 +106,6 @@ class WebhookAdmin(AuditedAdmin[Webhook]):
     list_filter = ("casino",)
     actions = None
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view
-        return [
-            path("<int:pk>/rotate/", view(self.rotate_view), name="audit_webhook_rotate"),
-            path("<int:pk>/test/", view(self.test_view), name="audit_webhook_test"),
-            *super().get_urls(),
-        ]
-
     def get_queryset(self, request: HttpRequest) -> QuerySet[Webhook]:
         waiting = Count("dead_letters", filter=Q(dead_letters__sent_at=None))
         return super().get_queryset(request).select_related("casino").annotate(waiting=waiting)
@@ -157,7 +148,7 @@ class WebhookAdmin(AuditedAdmin[Webhook]):
             "secret is shown once."
         )
         title = gettext("Create a webhook")
-        return self._page(request, "admin/audit/parts/create.html", title=title, purpose=purpose, form=form)
+        return self.page(request, "admin/audit/parts/create.html", title=title, purpose=purpose, form=form)
 
     @demands(Capability.KEEP_EQUIPMENT)
     def change_view(
@@ -177,7 +168,7 @@ class WebhookAdmin(AuditedAdmin[Webhook]):
                 messages.success(request, gettext("The webhook has been changed."))
                 return redirect("admin:audit_webhook_change", webhook.pk)
         text, tag = state_of(webhook)
-        return self._page(
+        return self.page(
             request,
             "admin/audit/webhooks/page.html",
             title=webhook.name,
@@ -189,6 +180,7 @@ class WebhookAdmin(AuditedAdmin[Webhook]):
             letters=webhook.dead_letters.select_related("change__finding").filter(sent_at=None)[:LETTERS],
         )
 
+    @at("<int:pk>/rotate/")
     @demands(Capability.KEEP_EQUIPMENT)
     @fresh_proof
     def rotate_view(self, request: HttpRequest, pk: int) -> HttpResponse:
@@ -199,6 +191,7 @@ class WebhookAdmin(AuditedAdmin[Webhook]):
         secret = webhooks.rotate(actor(request), webhook)
         return self._shown_once(request, webhook, secret, is_rotated=True)
 
+    @at("<int:pk>/test/")
     @demands(Capability.KEEP_EQUIPMENT)
     def test_view(self, request: HttpRequest, pk: int) -> HttpResponse:
         """Have a test message sent by POST. A worker sends it: a web server calls nobody."""
@@ -210,15 +203,11 @@ class WebhookAdmin(AuditedAdmin[Webhook]):
         return redirect("admin:audit_webhook_change", webhook.pk)
 
     def _shown_once(self, request: HttpRequest, webhook: Webhook, secret: str, **context: Any) -> HttpResponse:
-        response = self._page(
+        response = self.page(
             request, "admin/audit/webhooks/once.html", title=webhook.name, webhook=webhook, secret=secret, **context
         )
         response["Cache-Control"] = "no-store"
         return response
-
-    def _page(self, request: HttpRequest, template: str, **context: Any) -> TemplateResponse:
-        context = {**self.admin_site.each_context(request), "opts": self.opts, **context}
-        return TemplateResponse(request, template, context)
 
 
 @admin.register(DeadLetter)

@@ -13,8 +13,7 @@ from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path, reverse
+from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
@@ -28,7 +27,7 @@ from audit.desk.findings.filters import TableFilter
 from audit.desk.names import directory_for
 from audit.desk.rules.law_page import session_context
 from audit.desk.rules.law_pdf import law_pdf
-from audit.desk.scoped_admin import RecordAdmin, demands, in_record, scope_of
+from audit.desk.scoped_admin import RecordAdmin, at, demands, in_record, scope_of
 from audit.desk.sessions import session_name, table_name
 from audit.desk.tables.corrections import corrections_to
 from audit.desk.tables.course import course_of
@@ -111,25 +110,13 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
     def findings_count(self, stream: Any) -> int:
         return int(stream.findings_count)
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view
-        return [
-            path("at/", view(self.at_view), name="audit_loggedstream_at"),
-            path("<signed:stream_id>/events/", view(self.events_view), name="audit_loggedstream_events"),
-            path("<signed:stream_id>/coverage/", view(self.coverage_view), name="audit_loggedstream_coverage"),
-            path(
-                "<signed:stream_id>/coverage.pdf", view(self.coverage_pdf_view), name="audit_loggedstream_coverage_pdf"
-            ),
-            path("<signed:stream_id>/table/", view(self.table_view), name="audit_loggedstream_table"),
-            *super().get_urls(),
-        ]
-
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
         """Show the events: a stream has no form."""
         return self.events_view(request, int(object_id) if object_id.lstrip("-").isdigit() else 0)
 
+    @at("<signed:stream_id>/events/")
     @demands(Capability.SEE_RECORD)
     def events_view(self, request: HttpRequest, stream_id: int) -> HttpResponse:
         """Show a page of events: those after ``?after=SEQ``, or before ``?before=SEQ``."""
@@ -155,8 +142,6 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
         }
         findings = _findings_at(stream_id, seqs)
         context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
             "title": session_name(stream),
             "stream": stream,
             "head": head,
@@ -180,22 +165,22 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
             "earlier": seqs[0] if seqs and seqs[0] > 1 else None,
             "later": seqs[-1] if seqs and read.slice_of(stream_id, after=seqs[-1], limit=1) else None,
         }
-        return TemplateResponse(request, "admin/audit/tables/events.html", context)
+        return self.page(request, "admin/audit/tables/events.html", **context)
 
+    @at("<signed:stream_id>/coverage/")
     @demands(Capability.SEE_RECORD)
     def coverage_view(self, request: HttpRequest, stream_id: int) -> HttpResponse:
         """Show text ``?text=ID``, sentence by sentence: what was checked in this session, and what was not."""
         stream = self.row_or_404(request, stream_id)
         context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
             "title": _("The law in this session"),
             "stream": stream,
             "equipment": equipment_of_session(stream_id),
             **session_context(request, stream, request.GET.get("text", "")),
         }
-        return TemplateResponse(request, "admin/audit/tables/coverage.html", context)
+        return self.page(request, "admin/audit/tables/coverage.html", **context)
 
+    @at("<signed:stream_id>/coverage.pdf")
     @demands(Capability.SEE_RECORD)
     def coverage_pdf_view(self, request: HttpRequest, stream_id: int) -> HttpResponse:
         """Download the page of text ``?text=ID`` as PDF, with what the register decided; the trail has who did."""
@@ -207,6 +192,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
         record_entry(request, "law.exported", casino_id=stream.casino_id, stream=stream.name, text=text)
         return file_response(f"{text}-{stream.name}.pdf".replace(":", "-"), PDF, law_pdf(stream, context))
 
+    @at("at/")
     @demands(Capability.SEE_RECORD)
     def at_view(self, request: HttpRequest) -> HttpResponse:
         """Lead to table ``?table=PK`` at ``clock`` (“23:41”), of gaming day ``day`` if it is given, else the newest."""
@@ -229,6 +215,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
             return redirect(f"{reverse('admin:audit_loggedstream_changelist')}?table={table.pk}")
         return redirect(moment.address)
 
+    @at("<signed:stream_id>/table/")
     @demands(Capability.SEE_RECORD)
     def table_view(self, request: HttpRequest, stream_id: int) -> HttpResponse:
         """Show the table at event ``?at=SEQ``, by default the last, and let the officer move from there."""
@@ -250,8 +237,6 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
         named = [*persons_in(playback), *(where.persons() if where is not None else ())]
         directory = directory_for(request, stream.casino_id, named)
         context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
             "title": _("Table %(table)s") % {"table": stream.table.code},
             "stream": stream,
             "at": at,
@@ -263,7 +248,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
             "may_complain": scope_of(request, Capability.WORK_CASES).includes(stream.casino_id),
             "tables": GamingTable.objects.filter(casino=stream.casino_id).order_by("code"),
         }
-        return TemplateResponse(request, "admin/audit/tables/table.html", context)
+        return self.page(request, "admin/audit/tables/table.html", **context)
 
     def _video(self, request: HttpRequest, where: Where | None) -> VideoMenu | None:
         if where is None:

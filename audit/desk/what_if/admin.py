@@ -10,8 +10,6 @@ from django.contrib import admin, messages
 from django.db.models import Model, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
-from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
@@ -19,7 +17,7 @@ from audit.adjudication import promotion, what_if_sums
 from audit.adjudication import what_if as what_if_runs
 from audit.desk.audited_admin import record_entry
 from audit.desk.downloads import file_response
-from audit.desk.scoped_admin import RecordAdmin, demands, officer_of, scope_of
+from audit.desk.scoped_admin import RecordAdmin, at, demands, officer_of, scope_of
 from audit.desk.sign_in.proof import fresh_proof
 from audit.desk.what_if.choice import choice_context, is_settable
 from audit.desk.what_if.comparison import Verdict, change_rows, rule_rows
@@ -81,14 +79,6 @@ class WhatIfAdmin(RecordAdmin[WhatIf]):
     def progress(self, what_if: WhatIf) -> str:
         return f"{what_if_runs.completed_streams(what_if)} / {what_if.streams}"
 
-    def get_urls(self) -> list[URLPattern]:
-        view = self.admin_site.admin_view
-        return [
-            path("<int:pk>/difference.<str:format>", view(self.file_view), name="audit_whatif_file"),
-            path("<int:pk>/promote/", view(self.promote_view), name="audit_whatif_promote"),
-            *super().get_urls(),
-        ]
-
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Show the runs, and the form that starts one: of reading ``?reading=NAME``, where one is chosen."""
         filters = request.GET.copy()
@@ -111,8 +101,6 @@ class WhatIfAdmin(RecordAdmin[WhatIf]):
         reading = next(iter(what_if.readings), "")
         tried = request.GET.get("reading", "")
         context = {
-            **self.admin_site.each_context(request),
-            "opts": self.opts,
             "title": what_if.name,
             "what_if": what_if,
             "done": what_if_runs.completed_streams(what_if),
@@ -132,8 +120,9 @@ class WhatIfAdmin(RecordAdmin[WhatIf]):
             "proposable": reading if reading in KINDS and scope_of(request, Capability.KEEP_REGISTER).casinos() else "",
             **choice_context(request, tried if is_settable(tried) else reading),
         }
-        return TemplateResponse(request, "admin/audit/what_if/what_if.html", context)
+        return self.page(request, "admin/audit/what_if/what_if.html", **context)
 
+    @at("<int:pk>/difference.<str:format>")
     @demands(Capability.SEE_RECORD)
     def file_view(self, request: HttpRequest, pk: int, format: str) -> HttpResponse:
         """Download the whole difference as CSV or JSON, or the comparison as PDF or XLSX."""
@@ -167,6 +156,7 @@ class WhatIfAdmin(RecordAdmin[WhatIf]):
             about = {"id": what_if.pk, "named": what_if.name, "form": format}
             record_entry(request, "difference.exported", casino_id=casino_id, **about)
 
+    @at("<int:pk>/promote/")
     @demands(Capability.APPROVE_CASES)
     @fresh_proof
     def promote_view(self, request: HttpRequest, pk: int) -> HttpResponse:
