@@ -8,151 +8,90 @@ from types import SimpleNamespace
 _ = SimpleNamespace()
 
 # Settings: Django and its apps read them by name; `casino/settings.py` has all of them, `tests/settings.py` some.
-_.ALLOWED_HOSTS, _.AUTHENTICATION_BACKENDS, _.AUTH_PASSWORD_VALIDATORS, _.AUTH_USER_MODEL, _.CACHES, _.DATABASES
-_.DATA_UPLOAD_MAX_MEMORY_SIZE, _.DEBUG, _.DEFAULT_AUTO_FIELD, _.DEFAULT_FROM_EMAIL, _.INSTALLED_APPS, _.LANGUAGES
-_.LANGUAGE_CODE, _.LOCALE_PATHS, _.LOGGING, _.MIDDLEWARE, _.PASSWORD_HASHERS, _.REST_FRAMEWORK, _.ROOT_URLCONF
-_.SECRET_KEY, _.SPECTACULAR_SETTINGS, _.STORAGES, _.TEMPLATES, _.TIME_ZONE, _.USE_TZ
-_.X_FRAME_OPTIONS
+_.AUTH_PASSWORD_VALIDATORS, _.CACHES, _.DATA_UPLOAD_MAX_MEMORY_SIZE, _.DEFAULT_AUTO_FIELD, _.DEFAULT_FROM_EMAIL
+_.INSTALLED_APPS, _.LOCALE_PATHS, _.LOGGING, _.PASSWORD_HASHERS, _.REST_FRAMEWORK, _.ROOT_URLCONF
+_.SPECTACULAR_SETTINGS, _.STORAGES, _.TIME_ZONE, _.USE_TZ, _.X_FRAME_OPTIONS
 
 # Settings that name one of our classes.
 _.ArchivedStreams, _.ContentSecurityPolicy, _.DatabaseUnavailable, _.RefuseNul, _.SecondFactorRequired
 _.process_exception
 
 # Django: app configurations, commands, URL modules.
-_.AuditConfig, _.DeskConfig, _.DeskSite, _.default_auto_field, _.default_site, _.check_log, _.urlpatterns
-_.Command, _.help, _.add_arguments, _.requires_system_checks
+_.AuditConfig, _.DeskConfig, _.DeskSite, _.default_auto_field, _.default_site, _.check_log, _.add_arguments
+_.requires_system_checks
 
 # Django models: Meta, managers, choices that only the database or an engine's finding names.
-_.verbose_name, _.db_table, _.abstract, _.proxy, _.constraints
-_.REGISTER, _.MANUAL, _.register_version  # of runs: fields for the register of readings
-_.CHEF_DE_PARTIE, _.COUNT_ROOM, _.card_or_licence
+_.abstract, _.constraints, _.LoggedBatch, _.CHEF_DE_PARTIE, _.COUNT_ROOM, _.MINOR
+_.MANUAL  # of runs: fields for the register of readings
 _.REINSTATED, _.REOPENED  # of changes of findings: written by triggers
-_.CONFIRMED, _.EXPLAINED, _.MISTAKEN, _.CRITICAL, _.MAJOR, _.MINOR, _.INFO
 
 # http.client, http.server: attributes that the standard library reads; pools that Celery keeps.
 _.auto_open, _.daemon_threads, _.handle_error, _._pool, _._producer_pool
 
 # Celery: signals, the scheduler, the configuration; Prometheus' collector.
-_._has_been_logged
-_.Scheduler, _.setup_schedule, _.apply_entry, _._heap
-_.set_up_logging, _.begin_task, _.end_task, _.touch_of_main_process, _.describe
+_._has_been_logged, _.setup_schedule, _.apply_entry, _._heap, _.set_up_logging, _.begin_task, _.end_task
+_.touch_of_main_process
 
 # Fields that are written here and read in a template, an export or SQL.
-_.beat_at, _.holder_began, _.holder_pid, _.last_turn_at
-_.created_at, _.heartbeat_at, _.is_shared, _.made_by, _.raised_at, _.sent_at, _.updated_at
-_.tested_at
-_.decided_at, _.is_first, _.is_invitation, _.proposed_at, _.used_at
+_.beat_at, _.holder_began, _.holder_pid, _.heartbeat_at, _.raised_at, _.tested_at
 
 # Django's database: what makes rows of an answer, and what keeps a connection that has failed from being used again.
-_.execute_sql, _.errors_occurred
-
-# Attributes that templates read.
-_.at_evidence, _.completes, _.css, _.is_current, _.is_evidence, _.is_heading, _.links
+_.errors_occurred
 
 # Django's admin: options and hooks of a ModelAdmin, an inline, a list filter, a site, a form, a middleware.
-_.action_form, _.change_list_template, _.filter_horizontal, _.inlines, _.list_display, _.list_display_links
-_.change_form_template, _.formfield_overrides, _.get_paginator
-_.list_filter, _.list_per_page, _.list_select_related, _.readonly_fields, _.search_fields, _.search_help_text
-(
-    _.show_full_result_count,
-    _.full_result_count,
-    _.can_show_all,
-    _.show_admin_actions,
-    _.show_facets,
-    _.has_output,
-    _.get_readonly_fields,
-    _.get_fields,
-    _.has_add_permission,
-    _.has_change_permission,
-)
-_.has_delete_permission, _.parameter_name, _.lookups, _.model_admin, _.form_url
-(
-    _.add_view,
-    _.password_change,
-    _.clean_old_password,
-    _.clean_public_key,
-    _.clean_url,
-    _.form_valid,
-    _.login_form,
-    _.site_url,
-    _.otp_device,
-    _.is_anonymous,
-)
+_.action_form, _.change_list_template, _.list_display_links, _.change_form_template, _.formfield_overrides
+_.get_paginator, _.list_filter, _.readonly_fields, _.search_fields, _.search_help_text, _.show_full_result_count
+_.full_result_count, _.show_admin_actions, _.show_facets, _.has_output, _.get_readonly_fields, _.get_fields
+_.password_change, _.clean_old_password, _.clean_public_key, _.clean_url, _.form_valid, _.site_url, _.otp_device
+_.is_anonymous
 _.regex  # of a lookup in a list's address
 
 # Django REST framework and drf-spectacular.
-_.authentication_classes, _.filter_backends, _.filterset_class, _.pagination_class, _.permission_classes
-(
-    _.renderer_classes,
-    _.serializer_class,
-    _.page_size,
-    _.invalid_cursor_message,
-    _.charset,
-    _.render,
-    _.get_exception_handler,
-    _.get_throttles,
-)
-_.allow_request, _.authenticate, _.authenticate_header, _.has_permission, _.to_representation
-_.KeyScheme, _.target_class, _.get_security_definition, _.auto_schema, _.add_problems
+_.authentication_classes, _.filter_backends, _.filterset_class, _.pagination_class, _.renderer_classes
+_.serializer_class, _.page_size, _.invalid_cursor_message, _.charset, _.get_exception_handler, _.get_throttles
+_.allow_request, _.authenticate_header, _.to_representation, _.KeyScheme, _.target_class, _.get_security_definition
+_.auto_schema, _.add_problems
 _.http_method_names  # of a view
 _.with_status, _.with_reference  # methods of a filter, by name
 
 # Signals and signal handlers: parameters that the caller gives.
-_.sender, _.frame, _.trace, _.using, _.keep_parents, _._save_officer, _.apply_database_roles
+_.keep_parents
 
 # psycopg's dumpers.
 _.get_key, _.upgrade
 
 # uvicorn and httptools: what they call of our protocol, and of our server.
-_.connection_made, _.on_message_begin, _.on_headers_complete, _.on_message_complete, _.on_response_complete
-_.send_400_response, _.main_loop, _.default_headers, _.should_exit
+_.send_400_response, _.should_exit
 
 # Django: what its handler looks for on a request.
 _.urlconf
 
 # Django: the functions that answer what no view answers.
-_.handler400, _.handler403, _.handler404, _.handler500, _.not_found
+_.handler400, _.handler403, _.handler404, _.handler500
 
 # The event contract and the law: fields that are decoded or quoted whole, and state that is saved.
-_.counted_by, _.first_offer, _.in_force_from, _.inferred_from
-_.first_day, _.last_day  # of a what-if run's selection, which is saved as a dict
+_.first_offer, _.inferred_from
 
 # pytest: hooks, marks, and fixtures that a test takes for their effect.
-(
-    _.pytest_configure,
-    _.pytest_runtest_setup,
-    _.pytest_runtest_teardown,
-    _.pytest_sessionstart,
-    _.pytest_terminal_summary,
-    _.AsWeb,
-    _._tables_are_emptied_by_a_superuser,
-    _.pytestmark,
-    _.db,
-    _.transactional_db,
-    _.module_db,
-    _.own_database,
-    _.django_db_setup,
-    _.django_test_environment,
-)
-_.full_disk, _.no_progress, _.serving_role, _.superuser
+_.pytest_configure, _.pytest_runtest_setup, _.pytest_runtest_teardown, _.pytest_sessionstart
+_.pytest_terminal_summary, _.AsWeb, _.pytestmark, _.db, _.transactional_db, _.module_db, _.own_database
+_.django_db_setup, _.django_test_environment, _.no_progress, _.serving_role
 
 # Hypothesis: a rule of a state machine.
 _.swap
 
 # Servers and clients that the tests stand in for.
-_.do_POST, _.do_PUT, _.log_message, _.protocol_version, _.close_connection
-_.broker_read_url, _.broker_transport_options, _.broker_url, _.broker_write_url
+_.do_POST, _.do_PUT, _.log_message, _.protocol_version
 _.create_system, _.external_attr, _._didModify  # zipfile
-_.emil  # an officer of the record of 0.1.0
 
 # mutmut, which `.ci/mutants.py` configures.
-_.print_status, _._config
+_.print_status
 
 # Django: arguments of a system check, methods of an admin and its filters, an unmanaged model.
-_.app_configs, _.field_choices, _.has_module_permission, _.managed
+_.app_configs, _.field_choices, _.managed
 
 # Simulators, which rulesets name.
-_.FrenchCraps, _.QuebecCraps, _.FrenchRoulette, _.AmericanRoulette, _.Boule
+_.FrenchCraps, _.FrenchRoulette, _.Boule
 
 # Django: how it writes a date where no page of ours does.
 _.FORMAT_MODULE_PATH, _.DATE_FORMAT, _.SHORT_DATE_FORMAT, _.DATETIME_FORMAT, _.SHORT_DATETIME_FORMAT, _.TIME_FORMAT
@@ -161,38 +100,35 @@ _.FORMAT_MODULE_PATH, _.DATE_FORMAT, _.SHORT_DATE_FORMAT, _.DATETIME_FORMAT, _.S
 _.safe_say
 
 # The contract, the pages of the law, the night, a hook of forms, and a setting of the craps of PyPI.
-_.dice_set, _.in_force_source, _.concessions, _.takes_back, _.label_from_instance, _.allow_credit_rail
+_.in_force_source, _.takes_back, _.label_from_instance, _.allow_credit_rail
 
 # Of a correction: a field of the interface, and what the template of an event shows.
-_.get_entry, _.is_in_effect, _.is_annulled
+_.get_entry, _.is_in_effect
 
 # The evidence ledger: what the templates of its pages show, what is written for whoever looks at a row, a form's field.
-_.level_y, _.zero_y, _.bottom, _.is_question, _.false_questions, _.fed_at, _.begun_at
+_.begun_at
 
 # Django: a hook of a list. The verdict and the steps, which the template of a finding shows.
-_.get_search_results, _.get_changelist, _.rule_title, _.button
+_.get_search_results, _.get_changelist
 
 # The overview and the queue: what their templates show. Django: fields of a site and of a subquery.
-_.is_pattern, _.to_players, _.has_players_won, _.is_beyond_chance, _.enable_nav_sidebar, _.output_field
+_.has_players_won, _.is_beyond_chance, _.enable_nav_sidebar
 
 # The settings: read by their template; a page of Django's own that is replaced.
-_.may_add, _.has_more, _.may, _.last_used, _.app_index
+_.may_add, _.has_more, _.last_used, _.app_index
 
 # The page of a proposed closing: what its template shows.
 _.is_quoted
 
-# The law sentence by sentence: what its template shows.
-_.more_rules
-
 # Complaints: members of choices that a form offers; fields that a template shows.
-_.CAGE, _.LETTER, _.UNFOUNDED, _.entered_by, _.paid_seq, _.answered_at
+_.CAGE, _.UNFOUNDED, _.entered_by
 
 # The record and its proofs: what its template shows.
 _.may_try_again
 
 # The witness: what the HTTP server of the standard library reads, and its methods.
-_.allow_reuse_address, _.request_queue_size, _.address_family, _.process_request
-_.server_version, _.sys_version, _.do_GET
+_.allow_reuse_address, _.request_queue_size, _.address_family, _.process_request, _.server_version, _.sys_version
+_.do_GET
 
 # Witnesses: a hook of the HTTP client of the standard library; what is written for whoever looks at a row.
 _.redirect_request, _.tried_at
@@ -201,39 +137,29 @@ _.redirect_request, _.tried_at
 _.authentication_form, _.template_name, _.get_default_redirect_url, _.is_confirmed, _.recovery_code, _.valid_value
 _.is_given_up
 
-# The fork of a log: since when, for whoever looks at the row.
-_.found_at
-
 # A field's check, which Django's forms call; what isinstance calls.
-_.clean_public_key, _.__instancecheck__
+_.__instancecheck__
 
 # Tests: what the configuration parser and the HTTP client of the standard library read.
 _.optionxform, _.addheaders
+
 # A parser of pages in a test: html.parser calls them.
 _.handle_starttag, _.handle_endtag
+
 # Single sign-on: hooks of mozilla-django-oidc, what a session is kept by, and since when, for whoever looks at the row.
 _.retrieve_matching_jwk, _.get_payload_data, _.get_settings, _.get_extra_params, _.modified, _.linked_at
-_.receives_reports, _.receives_alerts
+_.receives_reports
+
 # Django's admin and URL configuration: what they call, or read, by name; what a template of the queue shows.
-_.get_query_string, _.action_checkbox, _.history_view, _.get_exclude, _.get_app_list, _.empty_value_display
-_.server_error, _.form_refused, _.bad_request, _.permission_denied
-(
-    _.claim_words,
-    _.more_words,
-    _.occurred_iso,
-    _.is_best,
-    _.is_of_distances,
-    _.is_of_totals,
-    _.of_budget,
-    _.fires,
-    _.is_next,
-)
-# Of a result of the palette: its template.
-_.aside
+_.action_checkbox, _.history_view, _.get_exclude, _.get_app_list, _.empty_value_display, _.server_error
+_.form_refused, _.bad_request, _.permission_denied, _.claim_words, _.is_best, _.is_of_distances, _.is_next
+
 # A field of a form, and the lines of a value: what Django calls by name.
 _.empty_label, _.id_for_label, _.format_value
+
 # pytest.
 _.pytest_collection_modifyitems
+
 # The second encoding: chosen by the status of a wager.
 _.deal_half, _.deal_imprisoned, _.deal_lost, _.deal_released, _.deal_void, _.deal_withdrawn, _.deal_won
 

@@ -192,18 +192,3 @@ def with_consequences(findings: Sequence[Finding]) -> list[Finding]:
         replace(finding, consequences=tuple(consequences[finding.ref])) if finding.ref in consequences else finding
         for finding in findings
     ]
-
-
-def incidents(findings: Sequence[Finding]) -> list[list[Finding]]:
-    """Return ``findings`` by incident, in order: each is a finding that holds by itself and its consequences.
-
-    A consequence whose cause is not among ``findings`` heads an incident of its own.
-    """
-    heads: dict[FindingRef, list[Finding]] = {}
-    head_of: dict[FindingRef, FindingRef] = {}
-    for finding in sorted(findings, key=lambda each: (bool(each.causes), each.order)):
-        cause = finding.caused_by
-        head = head_of.get(cause, finding.ref) if cause is not None else finding.ref
-        head_of.setdefault(finding.ref, head)
-        heads.setdefault(head, []).append(finding)
-    return sorted(heads.values(), key=lambda incident: incident[0].order)

@@ -4,7 +4,7 @@ A spin ends everything but a stake in prison. What a pocket does is asked of the
 
 A zero under ``zero_rule`` = choice lets the player choose, and his choice has a price. Values assume that he will
 choose *half*, which costs him least after a first zero. What prison costs him more is charged when he chooses it
-(``RouletteChances.charged``), so that it is not luck either. ``edge_of_a_simple_chance`` prices both strategies.
+(``RouletteChances.charged``), so that it is not luck either.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cache, lru_cache
-from typing import Literal
 
 from settlement.events import BallSettled
 from settlement.fr.art_54_roulette import ODDS, covers
@@ -108,25 +107,6 @@ def _changes_at_roulette(
 def edge_at_roulette(readings: Readings, bet: str, ways: int) -> Fraction:
     """Return the edge of the text of a bet that wins on ``ways`` pockets; at a zero the player takes his half."""
     return 1 - value_at_roulette(readings._replace(payout_unit=None), bet, ways, 1)
-
-
-def edge_of_a_simple_chance(readings: Readings, answer: Literal["half", "prison"]) -> Fraction:
-    """Return the edge on a player who makes the same choice at every zero.
-
-    A stake that stays in prison after k zeros has the value V(k) = w·released(k) + z·V(k + 1), with w and z the chances
-    of its pockets and of the zeros. What is released changes by the same factor at each zero: V(k + 1) = factor · V(k).
-    """
-    exact = readings._replace(payout_unit=None)
-    layout = layout_of(readings.ruleset)
-    pockets, ways = len(layout.wheel), len(SIMPLE_CHANCES["rouge"])
-    half = edge_at_roulette(exact, "rouge", ways)
-    if answer == "half" or readings.zero_rule != "choice":
-        return half
-    zero = chance(len(layout.zeros), pockets)
-    released = release(exact, 1, 1)
-    factor = release(exact, 1, 2) / released
-    always = chance(ways, pockets) * released / (1 - zero * factor)
-    return half - zero * (always - refund(exact, 1, 1))
 
 
 class RouletteChances(Chances):

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import msgspec
 import pytest
 
 from settlement import Finding, State, adjudicate, decode
 from settlement.finding import Fact, FindingRef
 from settlement.incidents import causes_of as causes_in
-from settlement.incidents import incidents, remember
+from settlement.incidents import remember
 from settlement.state import Table
 from tests.settlement.streams import event, opener
 from tests.settlement.tapes import read
@@ -16,6 +18,21 @@ from tests.settlement.tapes import read
 
 def findings_of(tape: str) -> list[Finding]:
     return adjudicate(line.raw for line in read(tape)).findings
+
+
+def incidents(findings: Sequence[Finding]) -> list[list[Finding]]:
+    """Return ``findings`` by incident, in order: each is a finding that holds by itself and its consequences.
+
+    A consequence whose cause is not among ``findings`` heads an incident of its own.
+    """
+    heads: dict[FindingRef, list[Finding]] = {}
+    head_of: dict[FindingRef, FindingRef] = {}
+    for finding in sorted(findings, key=lambda each: (bool(each.causes), each.order)):
+        cause = finding.caused_by
+        head = head_of.get(cause, finding.ref) if cause is not None else finding.ref
+        head_of.setdefault(finding.ref, head)
+        heads.setdefault(head, []).append(finding)
+    return sorted(heads.values(), key=lambda incident: incident[0].order)
 
 
 def causes_of(tape: str) -> dict[tuple[str, int], tuple[str, int] | None]:

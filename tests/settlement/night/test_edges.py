@@ -18,12 +18,12 @@ from settlement.night.craps import THROW_INDEX, THROWS, value_at_craps
 from settlement.night.edges import commission_rate, edges
 from settlement.night.roulette import (
     covered,
-    edge_of_a_simple_chance,
     layout_of,
     value_at_roulette,
     value_in_prison,
 )
 from settlement.rulesets import RULESETS
+from tests.settlement.night.simple_chance import edge_of_a_simple_chance
 from tests.settlement.streams import event, opener
 
 FACES = list(product(range(1, 7), repeat=2))

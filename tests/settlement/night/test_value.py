@@ -16,9 +16,10 @@ from settlement import Event, State, decode
 from settlement.events import DiceThrown
 from settlement.night.bridge import Bank, Bridge, wager_line
 from settlement.night.chances import Readings
-from settlement.night.roulette import edge_of_a_simple_chance, layout_of
+from settlement.night.roulette import layout_of
 from settlement.night.value import ValueProcess, commission_due, luck_carried, outlook, present_value, theoretical_win
 from settlement.state import Table
+from tests.settlement.night.simple_chance import edge_of_a_simple_chance
 from tests.settlement.streams import event, opener
 from tests.settlement.test_properties import quick, streams
 
