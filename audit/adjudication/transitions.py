@@ -1,6 +1,6 @@
 """What a run and a finding can become, as two tables. The database refuses every other change: ``sql/findings.sql``.
 
-``manage.py standingdiagram`` writes the diagrams in ``docs/standing.md`` from them.
+``manage.py diagrams`` writes the diagrams in ``docs/standing.md`` from them.
 """
 
 from __future__ import annotations

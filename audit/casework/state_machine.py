@@ -1,6 +1,6 @@
 """The states of a case and the transitions between them, as a table.
 
-``manage.py casediagram`` writes the diagram in ``docs/casework.md`` from it.
+``manage.py diagrams`` writes the diagram in ``docs/casework.md`` from it.
 """
 
 from __future__ import annotations

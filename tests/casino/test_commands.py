@@ -27,7 +27,7 @@ from tests.casino.processes import ENVIRONMENT
 
 ROOT = Path(__file__).parents[2]
 
-WITHOUT_DATABASE = {"adjudicate", "casediagram", "eventpage", "fairness", "simulate", "standingdiagram"}
+WITHOUT_DATABASE = {"adjudicate", "diagrams", "eventpage", "fairness", "simulate"}
 
 NEED_DATABASE: dict[str, tuple[str, ...]] = {
     "archive": (),

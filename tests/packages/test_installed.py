@@ -99,7 +99,7 @@ def test_a_bare_installation_migrates_and_checks_a_database_that_it_is_given(tmp
         assert casino.stdout.strip().startswith("cab_"), casino.stderr
         verified = environment.run("cabochon-manage", "verify", **given)
         assert verified.returncode == 0, verified.stdout + verified.stderr
-        page = environment.run("cabochon-manage", "casediagram", **given)
+        page = environment.run("cabochon-manage", "diagrams", **given)
         assert page.returncode == 1
         assert "an installed package has no docs" in page.stderr
     assert (environment.elsewhere / ".local" / "share" / "cabochon" / "secret-key").exists()

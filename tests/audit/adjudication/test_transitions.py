@@ -12,7 +12,7 @@ from django.db import IntegrityError, transaction
 from django.utils import timezone
 
 from audit.adjudication.transitions import FINDING_TRANSITIONS, RUN_TRANSITIONS
-from audit.management.commands.standingdiagram import PAGE, with_diagrams
+from audit.management.commands.diagrams import STANDING, with_diagrams
 from audit.models import AdjudicationRun, Case, Finding, FindingStatus, LoggedStream, RunState
 from audit.transparency.integrity_findings import integrity_finding
 from tests.audit.tables import Tenant
@@ -151,7 +151,7 @@ def test_one_run_of_a_stream_is_under_way(stream: LoggedStream) -> None:
 
 
 def test_the_diagrams_on_the_page_are_generated_from_the_tables() -> None:
-    page = (Path(__file__).parents[3] / PAGE).read_text()
-    assert with_diagrams(page) == page
+    page = (Path(__file__).parents[3] / STANDING).read_text()
+    assert with_diagrams(STANDING, page) == page
     for each in (*RUN_TRANSITIONS, *FINDING_TRANSITIONS):
         assert f"--> {each.target.value}: {each.when}" in page

@@ -17,7 +17,7 @@ from audit.adjudication.replay import advance
 from audit.casework import actions
 from audit.casework.state_machine import TRANSITIONS
 from audit.event_store import audit_trail
-from audit.management.commands.casediagram import PAGE, with_diagram
+from audit.management.commands.diagrams import CASES, with_diagrams
 from audit.models import Case, CaseAction, Finding, Membership, Officer, Role
 from audit.models.cases import State
 from tests.audit.tables import Tenant, dice_changed_in_mid_series
@@ -300,8 +300,8 @@ def test_several_cases_are_assigned_and_proposed_at_once_but_never_approved(desk
 
 
 def test_the_diagram_on_the_page_is_generated_from_the_state_machine() -> None:
-    page = (Path(__file__).parents[3] / PAGE).read_text()
-    assert with_diagram(page) == page
+    page = (Path(__file__).parents[3] / CASES).read_text()
+    assert with_diagrams(CASES, page) == page
     for transition in TRANSITIONS.values():
         assert transition.target is None or f": {transition.name} (" in page
 
