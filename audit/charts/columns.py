@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
-from audit.charts.svg import drawing, line, n, text
+from audit.charts.svg import drawing, line, rect, text
 
 WIDTH, HEIGHT = 440, 250
 TOP, BOTTOM = 26, 222
@@ -50,15 +49,9 @@ def draw_columns(columns: Sequence[Column], *, title: str, description: str) -> 
     for index, each in enumerate(columns):
         begin, middle = LEFT + step * index, LEFT + step * (index + 0.5)
         left = middle - step * PART / 2
-        parts.append(
-            f'<rect class="band" x="{n(begin)}" y="{n(y(each.high))}" width="{n(step)}"'
-            f' height="{n(y(each.low) - y(each.high))}"/>'
-        )
+        parts.append(rect("band", begin, y(each.high), step, y(each.low) - y(each.high)))
         kind = "bar fits" if each.is_outside else "bar"
-        parts.append(
-            f'<rect class="{kind}" x="{n(left)}" y="{n(y(each.times))}" width="{n(step * PART)}"'
-            f' height="{n(BOTTOM - y(each.times))}" rx="2"><title>{escape(each.label)}</title></rect>'
-        )
+        parts.append(rect(kind, left, y(each.times), step * PART, BOTTOM - y(each.times), 2, label=each.label))
         parts.append(line("expected", begin, y(each.expected), begin + step, y(each.expected)))
         parts.append(text(middle, y(max(each.times, each.expected)) - 6, f"{each.times}", "v"))
         parts.append(text(middle, BOTTOM + 18, each.name, "l"))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from audit.charts.svg import drawing, n, text
+from audit.charts.svg import drawing, rect, text
 
 WIDTH, HEIGHT, BASE = 525, 64, 46
 GAP = 5
@@ -39,12 +39,9 @@ def draw_days(days: Sequence[DayColumn], *, title: str, description: str) -> str
         x, width = index * step, step - GAP
         height = max(2.0, (BASE - 4) * day.amount / most) if day.amount else 2.0
         kind = "amount" if day.amount else "nothing"
-        column = (
-            f'<rect class="{kind}" x="{n(x)}" y="{n(BASE - height)}" width="{n(width)}" height="{n(height)}" rx="2"/>'
-        )
+        column = rect(kind, x, BASE - height, width, height, 2)
         marks = "".join(
-            f'<rect class="{mark}" x="{n(x)}" y="{n(BASE - 5 - MARK * level)}" width="{n(width)}" height="4" rx="1"/>'
-            for level, mark in enumerate(day.marks[:MARKS])
+            rect(mark, x, BASE - 5 - MARK * level, width, 4, 1) for level, mark in enumerate(day.marks[:MARKS])
         )
         is_minor = day.number > 1 and day.number % NUMBERED
         label = text(x + width / 2, HEIGHT - 4, str(day.number), "minor" if is_minor else "")

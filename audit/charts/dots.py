@@ -12,10 +12,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Literal
 
-from audit.charts.svg import drawing, line, n, text
+from audit.charts.svg import circle, drawing, line, rect, text
 
 DotKind = Literal["quiet", "watched", "raised"]
 
@@ -58,8 +57,7 @@ class Words:
 def draw_dots(dots: Sequence[Dot], words: Words, *, title: str, description: str) -> str:
     """Draw processes. Where more stand in one place than there is room for, a dot stands for several."""
     ways = [(0.0, words.nothing), (0.25, "¼"), (0.5, "½"), (0.75, "¾"), (1.0, words.level)]
-    beyond = f'x="{n(_x(1))}" y="{TOP - 14}" width="{n(RIGHT - _x(1))}" height="{BOTTOM - TOP + 14}"'
-    parts = [f'<rect class="beyond" {beyond}/>']
+    parts = [rect("beyond", _x(1), TOP - 14, RIGHT - _x(1), BOTTOM - TOP + 14)]
     for way, name in ways:
         parts += [line("level" if way == 1 else "gr", _x(way), TOP - 14, _x(way), BOTTOM)]
         parts += [text(_x(way), BOTTOM + 20, name)]
@@ -81,7 +79,7 @@ def _quiet(dots: Sequence[Dot]) -> list[str]:
     room = int((BOTTOM - TOP) / STEP)
     of_each = -(-max(columns.values(), default=1) // room)
     return [
-        f'<circle class="quiet" cx="{n(LEFT + column * STEP)}" cy="{n(BOTTOM - STEP * (row + 0.5))}" r="{RADIUS}"/>'
+        circle("quiet", LEFT + column * STEP, BOTTOM - STEP * (row + 0.5), RADIUS)
         for column, number in sorted(columns.items())
         for row in range(-(-number // of_each))
     ]
@@ -93,8 +91,7 @@ def _named(dots: Sequence[Dot]) -> list[str]:
     others = sorted((each for each in dots if each.kind != "quiet"), key=lambda each: -each.way)
     for number, each in enumerate(others):
         x, y = _x(each.way), TOP + 18 + NAME_STEP * (number % NAMED)
-        mark = f'<circle class="{each.kind}" cx="{n(x)}" cy="{n(y)}" r="5"><title>{escape(each.name)}</title></circle>'
-        parts += [line(f"stem {each.kind}", x, y, x, BOTTOM), mark]
+        parts += [line(f"stem {each.kind}", x, y, x, BOTTOM), circle(each.kind, x, y, 5, label=each.name)]
         if number < NAMED:
             parts.append(_name(x, y + 4, each.name))
     return parts

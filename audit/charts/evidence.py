@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from audit.charts.svg import drawing, line, n, text
+from audit.charts.svg import circle, drawing, line, n, rect, text
 
 WIDTH, HEIGHT = 800, 290
 LEFT, RIGHT, TOP, BOTTOM = 58, 785, 26, 232
@@ -74,10 +74,7 @@ def draw_evidence(
     ends = [*(each.first for each in levels[1:]), len(sessions)]
     for level, end in zip(levels, ends, strict=True):
         begin = x(level.first)
-        parts.append(
-            f'<rect class="beyond" x="{n(begin)}" y="{TOP}" width="{n(x(end) - begin)}"'
-            f' height="{n(max(0.0, y(level.log) - TOP))}"/>'
-        )
+        parts.append(rect("beyond", begin, TOP, x(end) - begin, max(0.0, y(level.log) - TOP)))
         parts += [line("level", begin, y(level.log), x(end), y(level.log))]
         parts += [text(begin + 5, y(level.log) - 6, level.words, anchor="start")]
     path = _stairs([(x(number), y(log)) for number, log in enumerate(logs)])
@@ -111,7 +108,7 @@ def _marks(sessions: Sequence[Session], x: Callable[[float], float], y: Callable
             diamond = f"M{n(at)} {n(y(each.log) - 7)}l7 7l-7 7l-7 -7z"
             parts.append(f'<path class="raised" d="{diamond}"><title>{escape(each.day)}</title></path>')
         elif each.step:
-            parts.append(f'<circle class="moved" cx="{n(at)}" cy="{n(y(each.log))}" r="3.5"/>')
+            parts.append(circle("moved", at, y(each.log), 3.5))
         if each.step:
             is_above = each.log >= before
             parts.append(text(at - 8, y(each.log) + (-8 if is_above else 16), each.step, "l", anchor="end"))
@@ -141,5 +138,5 @@ def draw_evidence_line(logs: Sequence[float], level: float, *, is_raised: bool, 
         line("level", MARGIN, y(level), SMALL_WIDTH - MARGIN, y(level)),
         f'<path class="area" d="M{path}L{n(end)} {n(y(0))}L{MARGIN} {n(y(0))}z"/>',
         f'<path class="line" d="M{path}"/>',
-        f'<circle class="moved" cx="{n(end)}" cy="{n(y(points[-1]))}" r="3.5"/>',
+        circle("moved", end, y(points[-1]), 3.5),
     )

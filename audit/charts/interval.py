@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from audit.charts.svg import drawing, line, n, text
+from audit.charts.svg import circle, drawing, line, rect, text
 from audit.charts.waterfall import round_step
 
 WIDTH, HEIGHT = 120, 14
@@ -30,14 +30,12 @@ def draw_interval(
         return EDGE + (WIDTH - 2 * EDGE) * min(1.0, max(0.0, (amount - begin) / span))
 
     left, right = x(low), max(x(high), x(low) + 2)
-    parts = [
-        f'<rect class="range" x="{n(left)}" y="4.5" width="{n(right - left)}" height="5" rx="2.5"/>',
-    ]
+    parts = [rect("range", left, 4.5, right - left, 5, 2.5)]
     if begin < 0 < end:
         parts.insert(0, line("zero", x(0), 1, x(0), HEIGHT - 1))
     if value is not None:
         kind = "dot" if low <= value <= high else "dot outside"
-        parts.append(f'<circle class="{kind}" cx="{n(x(value))}" cy="7" r="3.6"/>')
+        parts.append(circle(kind, x(value), 7, 3.6))
     return drawing("interval", WIDTH, HEIGHT, title, description, *parts)
 
 
@@ -62,9 +60,9 @@ def draw_luck(wide: int, luck: int, *, value: str, ends: tuple[str, str, str], t
         LUCK_HEIGHT,
         title,
         description,
-        f'<rect class="range" x="{n(x(-wide))}" y="25" width="{n(x(wide) - x(-wide))}" height="6" rx="3"/>',
+        rect("range", x(-wide), 25, x(wide) - x(-wide), 6, 3),
         line("zero", x(0), 20, x(0), 36),
-        f'<circle class="{kind}" cx="{n(x(luck))}" cy="28" r="5"/>',
+        circle(kind, x(luck), 28, 5),
         text(min(LUCK_WIDTH - edge, max(edge, x(luck))), 14, value, "v"),
         *(text(x(at * wide), 52, words) for at, words in zip((-1, 0, 1), ends, strict=True)),
     )
@@ -102,8 +100,8 @@ def draw_share_interval(
         description,
         line("chance", x(chance), 6, x(chance), 44),
         text(x(chance) + (-6 if is_left else 6), 14, at_chance, "l", anchor="end" if is_left else "start"),
-        f'<rect class="range" x="{n(x(low))}" y="29" width="{n(max(2.0, x(high) - x(low)))}" height="6" rx="3"/>',
-        f'<circle class="dot" cx="{n(x(value))}" cy="32" r="5.5"/>',
+        rect("range", x(low), 29, max(2.0, x(high) - x(low)), 6, 3),
+        circle("dot", x(value), 32, 5.5),
         text(x(value), 20 if abs(x(value) - x(chance)) > 12 else 24, value_in_words, "v"),
         *(text(x(amount), 64, tick(amount)) for amount in range(begin, end + 1, step)),
     )

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 
-from audit.charts.svg import drawing, line, n, text
+from audit.charts.svg import drawing, line, rect, text
 
 WIDTH, HEIGHT = 760, 178
 TOP, BOTTOM = 26, 148
@@ -45,17 +44,13 @@ def draw_months(months: Sequence[MonthColumn], *, title: str, description: str) 
         middle, wide = step * (index + 0.5), step * PART
         stood = each.found - each.mistaken
         kind = "stood now" if index == len(months) - 1 else "stood"
-        label = f"<title>{escape(each.label)}</title>"
         if stood:
-            parts.append(_rect(kind, middle - wide / 2, y(stood), wide, BOTTOM - y(stood), label))
+            parts.append(rect(kind, middle - wide / 2, y(stood), wide, BOTTOM - y(stood), 3, label=each.label))
         if each.mistaken:
-            parts.append(_rect("mistaken", middle - wide / 2, y(each.found), wide, y(stood) - y(each.found), label))
+            height = y(stood) - y(each.found)
+            parts.append(rect("mistaken", middle - wide / 2, y(each.found), wide, height, 3, label=each.label))
         if each.found:
             parts.append(text(middle, y(each.found) - 6, f"{each.found}", "v"))
         parts.append(text(middle, BOTTOM + 20, each.name, "l"))
     parts.append(line("ax", 0, BOTTOM, WIDTH, BOTTOM))
     return drawing("months", WIDTH, HEIGHT, title, description, *parts)
-
-
-def _rect(kind: str, x: float, y: float, width: float, height: float, label: str) -> str:
-    return f'<rect class="{kind}" x="{n(x)}" y="{n(y)}" width="{n(width)}" height="{n(height)}" rx="3">{label}</rect>'

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from audit.charts.svg import drawing, line, n, text
+from audit.charts.svg import circle, drawing, line, rect, text
 from audit.charts.waterfall import round_step
 
 WIDTH, HEIGHT = 400, 20
@@ -37,9 +37,8 @@ def draw_range(
         title,
         description,
         line("everybody", x(everybody), 0, x(everybody), HEIGHT),
-        f'<rect class="range{chosen}" x="{n(x(low))}" y="{n(middle - 2.5)}" width="{n(max(2.0, x(high) - x(low)))}"'
-        ' height="5" rx="2.5"/>',
-        f'<circle class="dot{chosen}" cx="{n(x(value))}" cy="{n(middle)}" r="{5.5 if is_chosen else 4.5}"/>',
+        rect(f"range{chosen}", x(low), middle - 2.5, max(2.0, x(high) - x(low)), 5, 2.5),
+        circle(f"dot{chosen}", x(value), middle, 5.5 if is_chosen else 4.5),
     )
 
 

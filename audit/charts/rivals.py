@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from audit.charts.svg import drawing, line, n, text
+from audit.charts.svg import drawing, line, rect, text
 
 WIDTH = 420
 ROW = 24
@@ -51,9 +51,7 @@ def draw_rivals(
         y = TOP + ROW * number
         left, right = sorted((x(0), x(each.log)))
         kind = "raised" if not number else "luck" if each.log > 0 else "none"
-        parts.append(
-            f'<rect class="{kind}" x="{n(left)}" y="{y + 3}" width="{n(max(1.5, right - left))}" height="12" rx="2"/>'
-        )
+        parts.append(rect(kind, left, y + 3, max(1.5, right - left), 12, 2))
         parts.append(text(0, y + 13, each.words, "l", anchor="start"))
         parts.append(text(max(right, x(0)) + 7, y + 13, each.amount, "v", anchor="start"))
     parts.append(line("ax", x(0), TOP - 2, x(0), bottom + 4))

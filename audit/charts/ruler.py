@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from audit.charts.svg import drawing, line, n, text
+from audit.charts.svg import drawing, line, n, rect, text
 
 WIDTH, HEIGHT = 1140, 128
 EDGE = 8
@@ -85,7 +85,7 @@ def draw_ruler(
             f'<path class="tick {tick.kind}" d="M{n(at - 6)} 5h12l-6 10z"/></a>'
         )
     parts.append(line("here", _x(here), 14, _x(here), 101))
-    parts.append(f'<rect class="here" x="{n(middle - label / 2)}" y="101" width="{n(label)}" height="22" rx="6"/>')
+    parts.append(rect("here", middle - label / 2, 101, label, 22, 6))
     parts.append(text(middle, CLOCK, clock, "here"))
     return drawing("ruler", WIDTH, HEIGHT, title, description, *parts).replace('role="img"', 'role="group"', 1)
 
@@ -101,8 +101,7 @@ def _bar(bar: Bar, tallest: int) -> str:
     kind = "coups now" if bar.is_here else "coups"
     return (
         f'<a href="{escape(bar.address)}" tabindex="-1" aria-label="{says}"><title>{says}</title>'
-        f'<rect class="hit" x="{n(x)}" y="{TOP}" width="{n(width)}" height="{BASE - TOP}"/>'
-        f'<rect class="{kind}" x="{n(x)}" y="{n(BASE - height)}" width="{n(width)}" height="{n(height)}" rx="1.5"/></a>'
+        f"{rect('hit', x, TOP, width, BASE - TOP)}{rect(kind, x, BASE - height, width, height, 1.5)}</a>"
     )
 
 
@@ -111,7 +110,4 @@ def _band(band: Band) -> str:
     kind = "band now" if band.is_here else "band"
     fitting = next((each for each in (band.name, band.short) if len(each) * LETTER + 12 <= width), "")
     name = text(x + 8, BAND + 15, fitting, "l now" if band.is_here else "l", anchor="start") if fitting else ""
-    return (
-        f"<g><title>{escape(band.name)}</title>"
-        f'<rect class="{kind}" x="{n(x)}" y="{BAND}" width="{n(width)}" height="{BAND_HEIGHT}" rx="5"/>{name}</g>'
-    )
+    return f"<g><title>{escape(band.name)}</title>{rect(kind, x, BAND, width, BAND_HEIGHT, 5)}{name}</g>"

@@ -14,7 +14,7 @@ from html import escape
 from itertools import pairwise
 from math import log10
 
-from audit.charts.svg import drawing, line, n, text
+from audit.charts.svg import circle, drawing, line, n, rect, text
 
 WIDTH, HEIGHT = 650, 300
 LEFT, RIGHT, TOP, BOTTOM = 52, 640, 14, 254
@@ -76,9 +76,7 @@ def draw_scatter(
     parts = []
     for index, (begin, span) in enumerate(zip([0.0, *(each.end for each in spans)], spans, strict=False)):
         if index == 0:
-            parts.append(
-                f'<rect class="late" x="{n(x(0))}" y="{TOP}" width="{n(x(span.end) - x(0))}" height="{BOTTOM - TOP}"/>'
-            )
+            parts.append(rect("late", x(0), TOP, x(span.end) - x(0), BOTTOM - TOP))
         parts.append(text(x((begin + span.end) / 2), BOTTOM + 22, span.title, f"l {span.kind}".strip()))
     parts += [line("split", x(first.end), TOP, x(first.end), BOTTOM) for first, _next in pairwise(spans)]
     for amount, words in ticks:
@@ -111,8 +109,7 @@ def _shifted(drawn: Sequence[tuple[float, float, Dot]], x: float, y: float, edge
 
 def _dot(x: float, y: float, dot: Dot) -> str:
     size = 5 if dot.amount is None else 6
-    hover = escape(f"{dot.amount_text} {dot.label}".strip())
-    return f'<circle class="{dot.kind}" cx="{n(x)}" cy="{n(y)}" r="{size}"><title>{hover}</title></circle>'
+    return circle(dot.kind, x, y, size, label=f"{dot.amount_text} {dot.label}".strip())
 
 
 def _labels(drawn: Sequence[tuple[float, float, Dot]]) -> list[str]:

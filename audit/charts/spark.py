@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from audit.charts.svg import drawing, n
+from audit.charts.svg import drawing, n, rect
 
 WIDTH, HEIGHT, MARGIN = 120, 20, 2
 
@@ -37,10 +37,10 @@ def draw_column(amount: int | None, most: int, *, title: str, description: str) 
     height = 30 * abs(amount or 0) / max(most, 1)
     match amount:
         case None:
-            column = '<rect class="unknown" x="14" y="14" width="12" height="20" rx="2"/>'
+            column = rect("unknown", 14, 14, 12, 20, 2)
         case int() if amount < 0:
-            column = f'<rect class="players" x="14" y="34" width="12" height="{n(max(1, height * 0.36))}" rx="2"/>'
+            column = rect("players", 14, 34, 12, max(1, height * 0.36), 2)
         case _:
-            column = f'<rect class="bank" x="14" y="{n(34 - height)}" width="12" height="{n(height)}" rx="2"/>'
+            column = rect("bank", 14, 34 - height, 12, height, 2)
     axis = '<line class="ax" x1="0" x2="40" y1="34" y2="34"/>'
     return drawing("column", 40, 46, title, description, column, axis)

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from html import escape
 
-from audit.charts.svg import drawing, line, n, text
+from audit.charts.svg import circle, drawing, line, n, rect, text
 from audit.charts.waterfall import round_step
 
 WIDTH, HEIGHT = 600, 260
@@ -78,7 +77,7 @@ def draw_stairs(
     parts += [text(x(share), BOTTOM + 18, clock) for share, clock in ticks]
     if due is not None:
         parts += [
-            f'<rect class="beyond" x="{LEFT}" y="{TOP}" width="{RIGHT - LEFT}" height="{n(y(due[0]) - TOP)}"/>',
+            rect("beyond", LEFT, TOP, RIGHT - LEFT, y(due[0]) - TOP),
             line("due", LEFT, y(due[0]), RIGHT, y(due[0])),
             text(RIGHT - 4, y(due[0]) - 6, due[1], anchor="end"),
         ]
@@ -89,10 +88,7 @@ def draw_stairs(
         path.append(f"L{n(x(step.share))} {n(y(before))}L{n(x(step.share))} {n(y(step.so_far))}")
         before = step.so_far
         kind = "reached" if step.is_due else "step"
-        dots.append(
-            f'<circle class="{kind}" cx="{n(x(step.share))}" cy="{n(y(step.so_far))}" r="4">'
-            f"<title>{escape(step.label)}</title></circle>"
-        )
+        dots.append(circle(kind, x(step.share), y(step.so_far), 4, label=step.label))
         below = y(step.so_far) + 14
         at = below if below < BOTTOM - 4 else y(step.so_far) - 8
         is_apart = abs(x(step.share) - labelled[0]) >= APART_X or abs(at - labelled[1]) >= APART_Y
@@ -110,8 +106,5 @@ def draw_stairs(
 
 def _bar(x: float, top: float, label: str) -> str:
     is_right, height = x > WIDTH / 2, max(2.0, BOTTOM - top)
-    return (
-        f'<rect class="out" x="{n(x - BAR / 2)}" y="{n(top)}" width="{BAR}" height="{n(height)}" rx="2">'
-        f"<title>{escape(label)}</title></rect>"
-        + text(x + (-BAR if is_right else BAR), top - 5, label, "l", anchor="end" if is_right else "start")
-    )
+    words = text(x + (-BAR if is_right else BAR), top - 5, label, "l", anchor="end" if is_right else "start")
+    return rect("out", x - BAR / 2, top, BAR, height, 2, label=label) + words

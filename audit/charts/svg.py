@@ -45,6 +45,19 @@ def line(kind: str, x1: float, y1: float, x2: float, y2: float) -> str:
     return f'<line class="{kind}" x1="{n(x1)}" y1="{n(y1)}" x2="{n(x2)}" y2="{n(y2)}"/>'
 
 
+def rect(kind: str, x: float, y: float, width: float, height: float, corner: float = 0, *, label: str = "") -> str:
+    """Draw a rectangle from its upper left corner, round by ``corner``; ``label`` is read where one points at it."""
+    corners = f' rx="{n(corner)}"' if corner else ""
+    opening = f'<rect class="{kind}" x="{n(x)}" y="{n(y)}" width="{n(width)}" height="{n(height)}"{corners}'
+    return f"{opening}><title>{escape(label)}</title></rect>" if label else f"{opening}/>"
+
+
+def circle(kind: str, x: float, y: float, radius: float, *, label: str = "") -> str:
+    """Draw a dot around its middle; ``label`` is read where one points at it."""
+    opening = f'<circle class="{kind}" cx="{n(x)}" cy="{n(y)}" r="{n(radius)}"'
+    return f"{opening}><title>{escape(label)}</title></circle>" if label else f"{opening}/>"
+
+
 def drawing(
     kind: str, width: float, height: float, title: str, description: str, *parts: str, fills: bool = False
 ) -> str:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-from audit.charts.svg import drawing, line, n, text
+from audit.charts.svg import circle, drawing, line, rect, text
 
 WIDTH, ROW, TOP = 700, 58, 6
 LEFT, RIGHT = 6, 692
@@ -69,15 +69,11 @@ def _row(row: Row, y: float) -> list[str]:
         since, words = row.silent
         x, middle = _x(since), min(max((min(max(since, 0.0), 1.0) + 1) / 2, HALF_LABEL), 1 - HALF_LABEL)
         parts += [
-            f'<rect class="silent" x="{n(x)}" y="{n(y - BAND / 2)}" width="{n(max(RIGHT - x, 3))}" height="{BAND}"'
-            ' rx="3"/>',
+            rect("silent", x, y - BAND / 2, max(RIGHT - x, 3), BAND, 3),
             text(_x(middle), y + 6, words, "silent"),
         ]
     for index, mark in enumerate(row.marks):
         is_newest = row.is_log and index == len(row.marks) - 1
         kind, radius = ("newest", 5) if is_newest else ("sealed" if row.is_log else "witness", 3.5)
-        parts.append(
-            f'<circle class="{kind}" cx="{n(_x(mark.share))}" cy="{n(y)}" r="{radius}">'
-            f"<title>{escape(mark.label)}</title></circle>"
-        )
+        parts.append(circle(kind, _x(mark.share), y, radius, label=mark.label))
     return parts

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from audit.charts.svg import drawing, line, n, text
+from audit.charts.svg import drawing, line, rect, text
 
 WIDTH, HEIGHT = 690, 250
 LEFT, RIGHT = 64, 682
@@ -79,10 +79,7 @@ def _bar(bar: Bar, x: float, width: float, begin: float, end: float) -> str:
     elif bottom - top < LEAST:
         top, bottom = (top + bottom - LEAST) / 2, (top + bottom + LEAST) / 2
     kind = bar.kind if bar.amount is not None else "unknown"
-    shape = (
-        f'<rect class="{kind}" x="{n(x)}" y="{n(top)}" width="{n(width)}" height="{n(bottom - top)}"'
-        f' rx="{n(min(3.0, (bottom - top) / 2))}"/>'
-    )
+    shape = rect(kind, x, top, width, bottom - top, min(3.0, (bottom - top) / 2))
     remarks = [text(centre, REMARK_Y + REMARK_STEP * index, remark) for index, remark in enumerate(bar.remarks)]
     return "".join([shape, text(centre, top - 8, bar.value, "value"), text(centre, NAME_Y, bar.name, "name"), *remarks])
 
