@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from audit.simulation.irregularities import Irregularity
 from audit.simulation.played_table import Player
-from audit.simulation.session import NEAR_CALL_S, Session
+from audit.simulation.session import BallGame
 from settlement.fr.art_46_boule import CHANCES, LAYOUT, NUMBERS
 from settlement.state import Wager
 
@@ -24,7 +24,7 @@ TURN = 8
 """Throws of a turn."""
 
 
-class Boule(Session):
+class Boule(BallGame):
     """Art. 45 and 46."""
 
     game: ClassVar[str] = "boule"
@@ -32,6 +32,8 @@ class Boule(Session):
     letter: ClassVar[str] = "B"
     tables_in_mix: ClassVar[int] = 1
     limited: ClassVar[tuple[str, ...]] = ("plein", "rouge", "noir")
+    uncalled: ClassVar[str] = "boule-settled-before-call"
+    most_stakes: ClassVar[int] = 3
     observes: ClassVar[list[str]] = ["bank", "calls", "collections", "seating", "staff"]
     own_irregularities: ClassVar[tuple[Irregularity, ...]] = (
         Irregularity("thrower-not-rotated", HERE),
@@ -46,7 +48,6 @@ class Boule(Session):
 
     def open(self) -> None:
         self.specialist = ""  # who throws the whole session, on request
-        self.coming = ""  # the next number, where a fraud of the season may know it in advance
         employees = [{"person": "croupier-1", "role": "croupier"}]
         employees += [{"person": person, "role": "employe"} for person in THROWERS[1:]]
         self.write_opener(staff=[CHIEF, *employees])
@@ -66,13 +67,7 @@ class Boule(Session):
     def finish(self) -> None:
         """Do nothing: every throw decides every stake."""
 
-    def take_stakes(self) -> None:
-        for player in self.players:
-            if self.chance.random() < player.zeal:
-                for _ in range(self.chance.randint(1, 3)):
-                    self._stake(player)
-
-    def _stake(self, player: Player, **wait: float) -> None:
+    def stake(self, player: Player, **wait: float) -> None:
         bet = self.chance.choice(player.habits)
         data: dict[str, Any] = {}
         if bet == "plein":
@@ -88,26 +83,6 @@ class Boule(Session):
             if wager.placed_by >= first_seq and not wager.left_up_from and self.does("lifted before the call"):
                 self.writer.write("wager.withdrawn", wager=wager.id)
 
-    def call(self) -> None:
-        if self.evening is not None:
-            self.coming = self.evening.fraud.pocket(self, self.chance.choice(self.wheel))
-            self.evening.fraud.before_the_call(self, self.coming)
-        if self.inject("boule-settled-before-call"):
-            return
-        if self.does("placed near the call"):
-            self._stake(self.players[-1])
-            self.writer.write("no_more_bets", actor="croupier-1", wait_s=-NEAR_CALL_S)
-        else:
-            self.writer.write("no_more_bets", actor="croupier-1")
-        if self.inject("wager-after-no-more-bets"):
-            self._stake(self.players[0])
-        elif self.inject("wager-near-call"):
-            self._stake(self.players[0], wait_s=NEAR_CALL_S)
-        elif self.human is not None and self.does("numbered after the call"):
-            self._stake(self.players[-1], wait_s=-self.human.chance.uniform(0.1, 0.9))
-        elif self.does("called twice"):
-            self.writer.write("no_more_bets", actor="croupier-1")
-
     def throw(self) -> None:
         """Write where the ball comes to rest; on request a number first that there is not."""
         number = int(self.coming or self.chance.choice(self.wheel))
@@ -118,7 +93,7 @@ class Boule(Session):
             self.writer.write("no_more_bets", actor="croupier-1")
         if self.does("spin void"):
             self.writer.write("boule.voided", actor="croupier-1", reason="foreign_object")
-            self._throw_again()
+            self.play_again()
         right = {"number": number, **who}
         if self.human is None:
             self._write_result(wait_s, **right)
@@ -130,15 +105,9 @@ class Boule(Session):
             self.writer.write(
                 "boule.voided", actor="croupier-1", voids=voids, reason="foreign_object", approved_by="chef-1"
             )
-            self._throw_again()
+            self.play_again()
         if not self.human.reads("boule.settled", wait_s, right, other):
             self._write_result(wait_s, **right)
-
-    def _throw_again(self) -> None:
-        """Play the coup on after a void throw: betting is open again."""
-        if self.does("staked after a void spin"):
-            self.take_stakes()
-        self.call()
 
     def _write_result(self, wait_s: float, **data: Any) -> None:
         self.writer.write("boule.settled", wait_s=wait_s, actor="croupier-1", **data)

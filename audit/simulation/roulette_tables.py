@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from audit.simulation.human import Human
 from audit.simulation.played_table import Player
-from audit.simulation.session import GUESTS, NEAR_CALL_S, Session
+from audit.simulation.session import GUESTS, BallGame
 from settlement.fr.art_57_1_american_roulette import PAYMENT_ORDER
 from settlement.layouts import LAYOUT_37, LAYOUT_38, SIMPLE_CHANCES, Layout, winning_chances
 from settlement.state import Wager
@@ -38,21 +38,16 @@ SEATS = 7
 MAX_FINISH_COUPS = 200
 
 
-class _Roulette(Session):
+class _Roulette(BallGame):
     """What both roulettes do: take stakes, call, spin, pay."""
 
     layout: ClassVar[Layout]
-    coming: str = ""  # the next pocket, where a fraud of the season may know it in advance
+    uncalled: ClassVar[str] = "no-more-bets-missing"
+    most_stakes: ClassVar[int] = 4
 
     @property
     def wheel(self) -> list[str]:
         return list(self.layout.wheel)
-
-    def take_stakes(self) -> None:
-        for player in self.players:
-            if self.chance.random() < player.zeal:
-                for _ in range(self.chance.randint(1, 4)):
-                    self.stake(player)
 
     def stake(self, player: Player, **wait: float) -> None:
         bet = self.chance.choice(player.habits)
@@ -72,30 +67,11 @@ class _Roulette(Session):
         whose = {} if player.colour is None and self.does("player not seen") else {"player": player.name}
         self.place(bet, stake, **whose, **data, **wait)
 
-    def call(self) -> None:
-        if self.evening is not None:
-            self.coming = self.evening.fraud.pocket(self, self.chance.choice(self.layout.wheel))
-            self.evening.fraud.before_the_call(self, self.coming)
-        if not self.inject("no-more-bets-missing"):
-            if self.does("placed near the call"):
-                self.stake(self.players[-1])
-                self.writer.write("no_more_bets", actor="croupier-1", wait_s=-NEAR_CALL_S)
-            else:
-                self.writer.write("no_more_bets", actor="croupier-1")
-            if self.inject("wager-after-no-more-bets"):
-                self.stake(self.players[0])
-            elif self.inject("wager-near-call"):
-                self.stake(self.players[0], wait_s=NEAR_CALL_S)
-            elif self.human is not None and self.does("numbered after the call"):
-                self.stake(self.players[-1], wait_s=-self.human.chance.uniform(0.1, 0.9))
-            elif self.does("called twice"):
-                self.writer.write("no_more_bets", actor="croupier-1")
-
     def land(self) -> str:
         """Write where the ball settles and return the pocket."""
         while self.evening is not None and self.evening.fraud.voids(self, self.coming):
             self.writer.write("spin.voided", actor="croupier-1", announced_by="croupier", reason="ball_left_wheel")
-            self.spin_again()
+            self.play_again()
         pocket = self.coming or self.chance.choice(self.layout.wheel)
         wait_s = self.chance.uniform(4, 9)
         if self.human is None or not self._land_by_whim(self.human, pocket, wait_s):
@@ -110,17 +86,11 @@ class _Roulette(Session):
             voids = writer.write("ball.settled", wait_s=wait_s, actor="croupier-1", pocket=other)["seq"]
             about = {"announced_by": "croupier", "reason": "foreign_object", "approved_by": CHIEF["person"]}
             writer.write("spin.voided", actor="croupier-1", voids=voids, **about)
-            self.spin_again()
+            self.play_again()
         elif self.does("spin void"):
             writer.write("spin.voided", announced_by="croupier", reason="ball_left_wheel")
-            self.spin_again()
+            self.play_again()
         return human.reads("ball.settled", wait_s, {"pocket": pocket}, {"pocket": other})
-
-    def spin_again(self) -> None:
-        """Play the coup on after a void spin: betting is open again."""
-        if self.does("staked after a void spin"):
-            self.take_stakes()
-        self.call()
 
     def take_back_some(self, first_seq: int) -> None:
         """Let players lift some of the stakes that they placed since event ``first_seq``, whole or in part."""
@@ -306,7 +276,7 @@ class AmericanRoulette(_Roulette):
     def _directions(self) -> tuple[str, str]:
         return ("clockwise", "counterclockwise") if self.clockwise else ("counterclockwise", "clockwise")
 
-    def spin_again(self) -> None:
+    def play_again(self) -> None:
         wheel, ball = self._directions()
         self.writer.write("wheel.spun", direction=wheel, by="croupier")
         self.writer.write("ball.launched", direction=ball, by="croupier")

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta
-from typing import Any
+from typing import Any, ClassVar
 from zoneinfo import ZoneInfo
 
 from audit.simulation.evening import Evening
@@ -285,3 +285,47 @@ class Session(PlayedTable):
         if won and self.inject("payout-duplicated"):
             self.before_payment(wager_id, winnings)
             writer.pay(wager, winnings=winnings, stake=stake, **self.payment_data(wager_id))
+
+
+class BallGame(Session):
+    """A game that a ball decides: its stakes before the call, and what people do around it."""
+
+    uncalled: ClassVar[str]  # the irregularity of a result that nobody called
+    most_stakes: ClassVar[int]  # of one player on a coup
+    coming: str = ""  # the next pocket, where a fraud of the season may know it in advance
+
+    def stake(self, player: Player, **wait: float) -> None:
+        """Place one stake of ``player``."""
+        raise NotImplementedError
+
+    def take_stakes(self) -> None:
+        for player in self.players:
+            if self.chance.random() < player.zeal:
+                for _ in range(self.chance.randint(1, self.most_stakes)):
+                    self.stake(player)
+
+    def call(self) -> None:
+        if self.evening is not None:
+            self.coming = self.evening.fraud.pocket(self, self.chance.choice(self.wheel))
+            self.evening.fraud.before_the_call(self, self.coming)
+        if self.inject(self.uncalled):
+            return
+        if self.does("placed near the call"):
+            self.stake(self.players[-1])
+            self.writer.write("no_more_bets", actor="croupier-1", wait_s=-NEAR_CALL_S)
+        else:
+            self.writer.write("no_more_bets", actor="croupier-1")
+        if self.inject("wager-after-no-more-bets"):
+            self.stake(self.players[0])
+        elif self.inject("wager-near-call"):
+            self.stake(self.players[0], wait_s=NEAR_CALL_S)
+        elif self.human is not None and self.does("numbered after the call"):
+            self.stake(self.players[-1], wait_s=-self.human.chance.uniform(0.1, 0.9))
+        elif self.does("called twice"):
+            self.writer.write("no_more_bets", actor="croupier-1")
+
+    def play_again(self) -> None:
+        """Play the coup on after a void result: betting is open again."""
+        if self.does("staked after a void spin"):
+            self.take_stakes()
+        self.call()
