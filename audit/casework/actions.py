@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
-from types import MappingProxyType
 
 from django.db import transaction
 from django.db.models import QuerySet
@@ -34,15 +33,13 @@ CHANGED_FIELDS = ("state", "assigned_to", "outcome", "reason", "proposed_by", "a
 """What an action may change of a case; the rest is as the finding opened it."""
 
 
-UNDO: Mapping[str, str] = MappingProxyType(
-    {
-        "case.taken": "release",
-        "case.assigned": "release",
-        "case.proposed": "withdraw",
-        "case.joined": "leave",
-        "case.linked": "unlink",
-    }
-)
+UNDO: Mapping[str, str] = {
+    "case.taken": "release",
+    "case.assigned": "release",
+    "case.proposed": "withdraw",
+    "case.joined": "leave",
+    "case.linked": "unlink",
+}
 """The transition that takes back an action, by the action's event. It is an action too: nothing is deleted. A case that
 another officer had is not released, but assigned to them again."""
 

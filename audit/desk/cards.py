@@ -13,13 +13,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 from django.utils.safestring import SafeString, mark_safe
 
-ROLES: Mapping[str, str] = MappingProxyType(
-    {"table": "table", "thead": "rowgroup", "tbody": "rowgroup", "tfoot": "rowgroup", "tr": "row"}
-)
+ROLES: Mapping[str, str] = {
+    "table": "table",
+    "thead": "rowgroup",
+    "tbody": "rowgroup",
+    "tfoot": "rowgroup",
+    "tr": "row",
+}
 """What each part of a table is; a cell is a heading of its column, of its row, or a cell."""
 
 _PART = re.compile(r"<(table|thead|tbody|tfoot|tr)\b")

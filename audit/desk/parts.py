@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 from collections.abc import Mapping
 from functools import lru_cache
-from types import MappingProxyType
 
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
@@ -24,7 +23,7 @@ from audit.presentation import TimeLeft, initials, labelled, officer_name, short
 BARS = ((0.0, 10.0, 4.0), (3.6, 7.2, 6.8), (7.2, 4.4, 9.6), (10.8, 1.6, 12.4))
 """Left, top and height of each bar of a priority or a severity."""
 
-PIES: Mapping[str, str] = MappingProxyType({State.NEW: "0", State.INVESTIGATING: "11", State.SECOND: "22"})
+PIES: Mapping[str, str] = {State.NEW: "0", State.INVESTIGATING: "11", State.SECOND: "22"}
 """How much of a state's circle is filled, in units of its line; a closed case has all of it."""
 
 ROUND = "31.4"

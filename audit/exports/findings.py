@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from itertools import chain
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from django.utils.translation import gettext
@@ -157,57 +156,55 @@ def _caused_by(finding: Finding) -> str:
     return f"{cause.rule} #{cause.seq}" if cause is not None else ""
 
 
-COLUMNS: Mapping[str, FindingColumn] = MappingProxyType(
-    {
-        "id": FindingColumn(_("id"), lambda finding: finding.pk, "pk"),
-        "reference": FindingColumn(_("reference"), reference, "pk"),
-        "severity": FindingColumn(_("severity"), lambda finding: str(Severity(finding.severity).label), "severity"),
-        "priority": FindingColumn(_("priority"), lambda finding: finding.priority, "priority"),  # type: ignore[attr-defined]
-        "rule": FindingColumn(_("rule"), lambda finding: finding.rule, "rule"),
-        "title": FindingColumn(_("finding"), lambda finding: finding_title(finding.rule), "rule"),
-        "casino": FindingColumn(_("casino"), _casino, "casino"),
-        "table": FindingColumn(_("table"), lambda finding: finding.table.code if finding.table else "", "table"),
-        "gaming_day": FindingColumn(_("gaming day"), _gaming_day, "gaming_day"),
-        "occurred": FindingColumn(_("occurred"), lambda finding: _at(finding.occurred_at, finding), "occurred_at"),
-        "wager": FindingColumn(_("wager"), lambda finding: finding.wager, "wager"),
-        "money": FindingColumn(_("money"), _money, "size"),
-        "expected": FindingColumn(_("expected"), lambda finding: _value(finding, "expected")),
-        "recorded": FindingColumn(_("recorded"), lambda finding: _value(finding, "recorded")),
-        "amount": FindingColumn(_("amount"), _amount),
-        "owed_by": FindingColumn(_("owed by"), _owed_by),
-        "owed_to": FindingColumn(_("owed to"), _owed_to),
-        "owed_to_players": FindingColumn(_("owed to players"), lambda finding: _side(finding, "house")),
-        "owed_to_bank": FindingColumn(_("owed to the house"), lambda finding: _side(finding, "player")),
-        "player": FindingColumn(_("player"), lambda finding: finding.named.get("player", finding.player)),
-        "croupier": FindingColumn(_("croupier"), lambda finding: finding.named.get("croupier", finding.croupier)),
-        "currency": FindingColumn(_("currency"), lambda finding: finding.currency),
-        "provision": FindingColumn(_("provision"), _provision),
-        "caused_by": FindingColumn(_("caused by"), _caused_by),
-        "state": FindingColumn(
-            _("state"),
-            lambda finding: str(State(finding.case.state).label) if finding.case else "",
-            "case__state",
-        ),
-        "officer": FindingColumn(
-            _("officer"),
-            lambda finding: str(finding.case.assigned_to or "") if finding.case else "",
-            "case__assigned_to",
-        ),
-        "deadline": FindingColumn(
-            _("deadline"),
-            lambda finding: _at(finding.case.deadline, finding) if finding.case else "",
-            "case__deadline",
-        ),
-        "outcome": FindingColumn(
-            _("outcome"),
-            lambda finding: finding.case.get_outcome_display() if finding.case and finding.case.outcome else "",
-        ),
-        "status": FindingColumn(_("status"), lambda finding: finding.get_status_display(), "status"),
-        "superseded_by": FindingColumn(_("superseded by"), superseded_by),
-        "message": FindingColumn(_("message"), _message),
-        "remedy": FindingColumn(_("what to do"), lambda finding: finding.as_value().remedy(language(), finding.named)),
-    }
-)
+COLUMNS: Mapping[str, FindingColumn] = {
+    "id": FindingColumn(_("id"), lambda finding: finding.pk, "pk"),
+    "reference": FindingColumn(_("reference"), reference, "pk"),
+    "severity": FindingColumn(_("severity"), lambda finding: str(Severity(finding.severity).label), "severity"),
+    "priority": FindingColumn(_("priority"), lambda finding: finding.priority, "priority"),  # type: ignore[attr-defined]
+    "rule": FindingColumn(_("rule"), lambda finding: finding.rule, "rule"),
+    "title": FindingColumn(_("finding"), lambda finding: finding_title(finding.rule), "rule"),
+    "casino": FindingColumn(_("casino"), _casino, "casino"),
+    "table": FindingColumn(_("table"), lambda finding: finding.table.code if finding.table else "", "table"),
+    "gaming_day": FindingColumn(_("gaming day"), _gaming_day, "gaming_day"),
+    "occurred": FindingColumn(_("occurred"), lambda finding: _at(finding.occurred_at, finding), "occurred_at"),
+    "wager": FindingColumn(_("wager"), lambda finding: finding.wager, "wager"),
+    "money": FindingColumn(_("money"), _money, "size"),
+    "expected": FindingColumn(_("expected"), lambda finding: _value(finding, "expected")),
+    "recorded": FindingColumn(_("recorded"), lambda finding: _value(finding, "recorded")),
+    "amount": FindingColumn(_("amount"), _amount),
+    "owed_by": FindingColumn(_("owed by"), _owed_by),
+    "owed_to": FindingColumn(_("owed to"), _owed_to),
+    "owed_to_players": FindingColumn(_("owed to players"), lambda finding: _side(finding, "house")),
+    "owed_to_bank": FindingColumn(_("owed to the house"), lambda finding: _side(finding, "player")),
+    "player": FindingColumn(_("player"), lambda finding: finding.named.get("player", finding.player)),
+    "croupier": FindingColumn(_("croupier"), lambda finding: finding.named.get("croupier", finding.croupier)),
+    "currency": FindingColumn(_("currency"), lambda finding: finding.currency),
+    "provision": FindingColumn(_("provision"), _provision),
+    "caused_by": FindingColumn(_("caused by"), _caused_by),
+    "state": FindingColumn(
+        _("state"),
+        lambda finding: str(State(finding.case.state).label) if finding.case else "",
+        "case__state",
+    ),
+    "officer": FindingColumn(
+        _("officer"),
+        lambda finding: str(finding.case.assigned_to or "") if finding.case else "",
+        "case__assigned_to",
+    ),
+    "deadline": FindingColumn(
+        _("deadline"),
+        lambda finding: _at(finding.case.deadline, finding) if finding.case else "",
+        "case__deadline",
+    ),
+    "outcome": FindingColumn(
+        _("outcome"),
+        lambda finding: finding.case.get_outcome_display() if finding.case and finding.case.outcome else "",
+    ),
+    "status": FindingColumn(_("status"), lambda finding: finding.get_status_display(), "status"),
+    "superseded_by": FindingColumn(_("superseded by"), superseded_by),
+    "message": FindingColumn(_("message"), _message),
+    "remedy": FindingColumn(_("what to do"), lambda finding: finding.as_value().remedy(language(), finding.named)),
+}
 """Every column by its name, in the order of an export. A list on screen shows a selection of them."""
 
 

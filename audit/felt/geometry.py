@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from types import MappingProxyType
 from typing import TypeAlias
 
 from settlement.state import Wager
@@ -129,30 +128,28 @@ POINTS = (4, 5, 6, 8, 9, 10)
 _POINT_LEFT, _POINT_TOP, POINT_WIDTH, POINT_HEIGHT = 196, 22, 86, 118
 REAR_HEIGHT, FRONT_HEIGHT = 30, 34
 
-ZONES: Mapping[str, Box] = MappingProxyType(
-    {
-        "under_7": Box(24, 22, 88, 59),
-        "over_7": Box(24, 81, 88, 59),
-        "dont_come": Box(112, 22, 84, 118),
-        "come": Box(112, 140, 600, 58),
-        "field": Box(112, 198, 600, 62),
-        "dont_win": Box(112, 260, 600, 42),
-        "win": Box(24, 302, 688, 48),
-        "big_6": Box(24, 198, 44, 104),
-        "big_8": Box(68, 198, 44, 104),
-        "seven": Box(730, 22, 250, 34),
-        "hardway_6": Box(730, 56, 125, 58),
-        "hardway_8": Box(855, 56, 125, 58),
-        "hardway_4": Box(730, 114, 125, 58),
-        "hardway_10": Box(855, 114, 125, 58),
-        "craps_2": Box(730, 172, 83, 54),
-        "craps_3": Box(813, 172, 84, 54),
-        "craps_12": Box(897, 172, 83, 54),
-        "eleven": Box(730, 226, 125, 48),
-        "horn": Box(855, 226, 125, 48),
-        "any_craps": Box(730, 274, 250, 34),
-    }
-)
+ZONES: Mapping[str, Box] = {
+    "under_7": Box(24, 22, 88, 59),
+    "over_7": Box(24, 81, 88, 59),
+    "dont_come": Box(112, 22, 84, 118),
+    "come": Box(112, 140, 600, 58),
+    "field": Box(112, 198, 600, 62),
+    "dont_win": Box(112, 260, 600, 42),
+    "win": Box(24, 302, 688, 48),
+    "big_6": Box(24, 198, 44, 104),
+    "big_8": Box(68, 198, 44, 104),
+    "seven": Box(730, 22, 250, 34),
+    "hardway_6": Box(730, 56, 125, 58),
+    "hardway_8": Box(855, 56, 125, 58),
+    "hardway_4": Box(730, 114, 125, 58),
+    "hardway_10": Box(855, 114, 125, 58),
+    "craps_2": Box(730, 172, 83, 54),
+    "craps_3": Box(813, 172, 84, 54),
+    "craps_12": Box(897, 172, 83, 54),
+    "eleven": Box(730, 226, 125, 48),
+    "horn": Box(855, 226, 125, 48),
+    "any_craps": Box(730, 274, 250, 34),
+}
 """The boxes of art. 55-8, apart from those of the numbers."""
 
 TRAY: Spot = (1056, 86)

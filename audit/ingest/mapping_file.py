@@ -15,7 +15,6 @@ import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime
 from string import Formatter
-from types import MappingProxyType
 from typing import Any, Literal, get_args
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
@@ -27,9 +26,7 @@ from settlement.spelling import meant
 
 MAX_MONEY_DIGITS = 4
 
-SERIAL: Mapping[str, datetime] = MappingProxyType(
-    {"serial-1900": WINDOWS_EPOCH, "serial-1904": MAC_EPOCH},
-)
+SERIAL: Mapping[str, datetime] = {"serial-1900": WINDOWS_EPOCH, "serial-1904": MAC_EPOCH}
 """The two ways in which spreadsheets count days, by the name that ``date`` or ``time`` has for them."""
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
@@ -166,9 +163,13 @@ def _check(where: str, value: Value) -> None:
             raise BadMapping(f"{where}: the time has no %z, and {value.zone or '(none)'} is no time zone") from None
 
 
-_NAMES: Mapping[type[msgspec.Struct], str] = MappingProxyType(
-    {MappingFile: "a mapping", Source: "source", Order: "order", Value: "a field", Money: "money"}
-)
+_NAMES: Mapping[type[msgspec.Struct], str] = {
+    MappingFile: "a mapping",
+    Source: "source",
+    Order: "order",
+    Value: "a field",
+    Money: "money",
+}
 """How a message calls a part of the file."""
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 from django.utils.functional import Promise
@@ -125,47 +124,45 @@ class Column:
                 return row.get(self.key)
 
 
-_TEXT: Mapping[Kind, Callable[[Row, str, str], str]] = MappingProxyType(
-    {
-        "name": lambda row, key, currency: str(row[key]),
-        "text": lambda row, key, currency: str(row[key]),
-        "ordinal": lambda row, key, currency: str(row[key]),
-        "day": lambda row, key, currency: presentation.day(date.fromisoformat(row[key])),
-        "number": lambda row, key, currency: str(row[key]),
-        "money": lambda row, key, currency: wording.money(row.get(key), currency),
-        "signed_money": lambda row, key, currency: wording.figure(key, row.get(key), currency),
-        "payment_error": lambda row, key, currency: payment_error(-row[key], currency),
-        "present_value": lambda row, key, currency: wording.money(in_minor_units([Fraction(row[key])])[0], currency),
-        "share": lambda row, key, currency: wording.share(row[key]),
-        "probability": lambda row, key, currency: wording.short_probability(row[key]),
-        "thousandths": lambda row, key, currency: wording.thousandths(row[key]),
-        "formatted": lambda row, key, currency: str(row[key]),
-        "interval": lambda row, key, currency: (
-            f"{wording.share(row['low_millionths'])} – {wording.share(row['high_millionths'])}"
-        ),
-        "bet": lambda row, key, currency: wording.bet(row, key),
-        "game": lambda row, key, currency: wording.game(row[key]),
-        "status": lambda row, key, currency: wager_status(row[key], currency),
-        "unit": lambda row, key, currency: wording.unit_name(row, currency),
-        "yes": lambda row, key, currency: gettext("yes") if row[key] else "",
-        "verdict": lambda row, key, currency: str(wording.VERDICTS[row[key]]),
-        "line": lambda row, key, currency: str(wording.LINES[row[key]]),
-        "numbered_line": lambda row, key, currency: f"{row['number']} · {wording.LINES[row[key]]}",
-        "origin": lambda row, key, currency: row["stream"] or row["table"],
-        "place": lambda row, key, currency: row["table"] or row["stream"],
-        "wager": lambda row, key, currency: "" if wording.is_concession(row[key]) else str(row[key]),
-        "compared": lambda row, key, currency: wording.compared(row, key, currency),
-        "note": lambda row, key, currency: wording.note(row, currency),
-        "figure": lambda row, key, currency: wording.restated_line(row[key]),
-        "restated": lambda row, key, currency: wording.restated(row[key], currency),
-        "scope": lambda row, key, currency: row[key] or gettext("Total"),
-        "reasons": lambda row, key, currency: "; ".join(map(wording.reason, row[key])),
-        "person": lambda row, key, currency: row[key] or gettext("not reported"),
-        "event": lambda row, key, currency: f"#{row[key]}",
-        "events": lambda row, key, currency: ", ".join(f"#{seq}" for seq in row[key][:EVENTS_IN_TEXT]),
-        "references": lambda row, key, currency: ", ".join(row[key][:EVENTS_IN_TEXT]),
-    }
-)
+_TEXT: Mapping[Kind, Callable[[Row, str, str], str]] = {
+    "name": lambda row, key, currency: str(row[key]),
+    "text": lambda row, key, currency: str(row[key]),
+    "ordinal": lambda row, key, currency: str(row[key]),
+    "day": lambda row, key, currency: presentation.day(date.fromisoformat(row[key])),
+    "number": lambda row, key, currency: str(row[key]),
+    "money": lambda row, key, currency: wording.money(row.get(key), currency),
+    "signed_money": lambda row, key, currency: wording.figure(key, row.get(key), currency),
+    "payment_error": lambda row, key, currency: payment_error(-row[key], currency),
+    "present_value": lambda row, key, currency: wording.money(in_minor_units([Fraction(row[key])])[0], currency),
+    "share": lambda row, key, currency: wording.share(row[key]),
+    "probability": lambda row, key, currency: wording.short_probability(row[key]),
+    "thousandths": lambda row, key, currency: wording.thousandths(row[key]),
+    "formatted": lambda row, key, currency: str(row[key]),
+    "interval": lambda row, key, currency: (
+        f"{wording.share(row['low_millionths'])} – {wording.share(row['high_millionths'])}"
+    ),
+    "bet": lambda row, key, currency: wording.bet(row, key),
+    "game": lambda row, key, currency: wording.game(row[key]),
+    "status": lambda row, key, currency: wager_status(row[key], currency),
+    "unit": lambda row, key, currency: wording.unit_name(row, currency),
+    "yes": lambda row, key, currency: gettext("yes") if row[key] else "",
+    "verdict": lambda row, key, currency: str(wording.VERDICTS[row[key]]),
+    "line": lambda row, key, currency: str(wording.LINES[row[key]]),
+    "numbered_line": lambda row, key, currency: f"{row['number']} · {wording.LINES[row[key]]}",
+    "origin": lambda row, key, currency: row["stream"] or row["table"],
+    "place": lambda row, key, currency: row["table"] or row["stream"],
+    "wager": lambda row, key, currency: "" if wording.is_concession(row[key]) else str(row[key]),
+    "compared": lambda row, key, currency: wording.compared(row, key, currency),
+    "note": lambda row, key, currency: wording.note(row, currency),
+    "figure": lambda row, key, currency: wording.restated_line(row[key]),
+    "restated": lambda row, key, currency: wording.restated(row[key], currency),
+    "scope": lambda row, key, currency: row[key] or gettext("Total"),
+    "reasons": lambda row, key, currency: "; ".join(map(wording.reason, row[key])),
+    "person": lambda row, key, currency: row[key] or gettext("not reported"),
+    "event": lambda row, key, currency: f"#{row[key]}",
+    "events": lambda row, key, currency: ", ".join(f"#{seq}" for seq in row[key][:EVENTS_IN_TEXT]),
+    "references": lambda row, key, currency: ", ".join(row[key][:EVENTS_IN_TEXT]),
+}
 
 
 def _as_filed(value: Any, kind: str, currency: str) -> Any:

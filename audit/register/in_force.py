@@ -14,7 +14,6 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from types import MappingProxyType
 from typing import Any
 
 from django.db.models import Q, QuerySet
@@ -22,7 +21,7 @@ from django.db.models import Q, QuerySet
 from audit.models import Finding, LoggedStream, RegisterEntry
 from audit.register.readings import FAMILIES, KINDS, STILL_PLAYED_BY, TAKEN, as_json
 
-NOTHING: Mapping[str, Any] = MappingProxyType({})
+NOTHING: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)

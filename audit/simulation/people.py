@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 
 import msgspec
 
@@ -31,14 +30,12 @@ LAST_NAMES = (
     *("Tessier Thibault Tremblay Vasseur Villeneuve").split(),
 )
 
-KINDS: Mapping[str, PersonKind] = MappingProxyType(
-    {
-        "chef": PersonKind.CHEF_DE_TABLE,
-        "croupier": PersonKind.CROUPIER,
-        "stickman": PersonKind.STICKMAN,
-        "employe": PersonKind.EMPLOYE,
-    }
-)
+KINDS: Mapping[str, PersonKind] = {
+    "chef": PersonKind.CHEF_DE_TABLE,
+    "croupier": PersonKind.CROUPIER,
+    "stickman": PersonKind.STICKMAN,
+    "employe": PersonKind.EMPLOYE,
+}
 """By the beginning of a simulated employee's id."""
 
 

@@ -13,7 +13,6 @@ closer         chips go missing from the rack whenever one croupier closes it (m
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 from audit.simulation.frauds import (
     CHIP,
@@ -181,27 +180,25 @@ class Closer(Aimed):
             self.missing_from_rack = int(self.strength) if self.is_on_duty(session) else 0
 
 
-FRAUDS: Mapping[str, type[Fraud]] = MappingProxyType(
-    {
-        each.name: each
-        for each in (
-            PastPosting,
-            Collusion,
-            Signature,
-            LoadedDice,
-            TiltedWheel,
-            Section,
-            Skim,
-            Laundering,
-            FalseFill,
-            LateVoid,
-            Runners,
-            DiceSlider,
-            WalkingChips,
-            Structuring,
-            FriendlyVoid,
-            Closer,
-        )
-    }
-)
+FRAUDS: Mapping[str, type[Fraud]] = {
+    each.name: each
+    for each in (
+        PastPosting,
+        Collusion,
+        Signature,
+        LoadedDice,
+        TiltedWheel,
+        Section,
+        Skim,
+        Laundering,
+        FalseFill,
+        LateVoid,
+        Runners,
+        DiceSlider,
+        WalkingChips,
+        Structuring,
+        FriendlyVoid,
+        Closer,
+    )
+}
 """By name."""

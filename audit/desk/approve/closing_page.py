@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
 from django.contrib import admin, messages
@@ -41,13 +40,11 @@ from audit.models.adjudication import Severity
 from audit.models.cases import Outcome, State
 from audit.presentation import count, date_time, money, officer_name
 
-MEANINGS: Mapping[str, Promise] = MappingProxyType(
-    {
-        Outcome.CONFIRMED: _("The rules were broken."),
-        Outcome.EXPLAINED: _("The rules were not broken; the reason says how the finding arose."),
-        Outcome.MISTAKEN: _("The finding is wrong."),
-    }
-)
+MEANINGS: Mapping[str, Promise] = {
+    Outcome.CONFIRMED: _("The rules were broken."),
+    Outcome.EXPLAINED: _("The rules were not broken; the reason says how the finding arose."),
+    Outcome.MISTAKEN: _("The finding is wrong."),
+}
 """What an outcome says."""
 
 

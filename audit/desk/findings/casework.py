@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from django import forms
@@ -62,14 +61,12 @@ if TYPE_CHECKING:
 
 SIMILAR_SHOWN = 6
 
-STEPS: Mapping[str, Promise] = MappingProxyType(
-    {
-        State.NEW: _("New"),
-        State.INVESTIGATING: _("Under way"),
-        State.SECOND: _("Second officer"),
-        State.CLOSED: _("Closed"),
-    }
-)
+STEPS: Mapping[str, Promise] = {
+    State.NEW: _("New"),
+    State.INVESTIGATING: _("Under way"),
+    State.SECOND: _("Second officer"),
+    State.CLOSED: _("Closed"),
+}
 """The way of a case, in words that are short enough to stand beside each other."""
 
 ACTION_TITLES = {
@@ -371,35 +368,31 @@ DECISIONS = ("approve", "send_back")
 PAYS = "order_payment"
 """The transition that answers with a file."""
 
-DONE: Mapping[str, Promise] = MappingProxyType(
-    {
-        "case.taken": _("You took this case."),
-        "case.assigned": _("The case was assigned."),
-        "case.proposed": _("You proposed closing this case. A second officer must decide."),
-        "case.joined": _("You took this case as part of a pattern."),
-        "case.linked": _("You added this case to a pattern."),
-    }
-)
+DONE: Mapping[str, Promise] = {
+    "case.taken": _("You took this case."),
+    "case.assigned": _("The case was assigned."),
+    "case.proposed": _("You proposed closing this case. A second officer must decide."),
+    "case.joined": _("You took this case as part of a pattern."),
+    "case.linked": _("You added this case to a pattern."),
+}
 """What an officer has just done that can be taken back, by its event type in the audit trail."""
 
-MESSAGES: Mapping[str, Promise] = MappingProxyType(
-    {
-        **DONE,
-        "case.released": _("The case was released. No officer has it."),
-        "case.commented": _("The note was added."),
-        "case.answered": _("The croupier’s answer was added."),
-        "case.withdrawn": _("The proposal was withdrawn."),
-        "case.payment_ordered": _("The payment order was made."),
-        "case.video_asked": _("The video was asked for."),
-        "case.closed": _("The case was closed."),
-        "case.sent_back": _("The case was sent back."),
-        "case.reopened": _("The case was reopened."),
-        "case.held": _("The legal hold was placed."),
-        "case.hold_lifted": _("The legal hold was lifted."),
-        "case.left": _("The case is no longer part of a pattern. No officer has it."),
-        "case.unlinked": _("The case is no longer part of a pattern."),
-    }
-)
+MESSAGES: Mapping[str, Promise] = {
+    **DONE,
+    "case.released": _("The case was released. No officer has it."),
+    "case.commented": _("The note was added."),
+    "case.answered": _("The croupier’s answer was added."),
+    "case.withdrawn": _("The proposal was withdrawn."),
+    "case.payment_ordered": _("The payment order was made."),
+    "case.video_asked": _("The video was asked for."),
+    "case.closed": _("The case was closed."),
+    "case.sent_back": _("The case was sent back."),
+    "case.reopened": _("The case was reopened."),
+    "case.held": _("The legal hold was placed."),
+    "case.hold_lifted": _("The legal hold was lifted."),
+    "case.left": _("The case is no longer part of a pattern. No officer has it."),
+    "case.unlinked": _("The case is no longer part of a pattern."),
+}
 """What is said after an act, by its event type in the audit trail."""
 
 

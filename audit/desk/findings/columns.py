@@ -7,7 +7,6 @@ is written by ``audit.desk.findings.queue_rows``.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from types import MappingProxyType
 from typing import Any
 
 from django.contrib import admin
@@ -23,18 +22,16 @@ from audit.models import Finding
 SHOWN = ("priority", "severity", "title", "money", "deadline", "state", "table", "occurred", "wager", "officer")
 """What a list may be sorted by, in this order: an address, and so a saved view, has the number of one."""
 
-HEADINGS: Mapping[str, Promise] = MappingProxyType(
-    {
-        "priority": _("Priority"),
-        "title": _("Finding"),
-        "money": _("Money"),
-        "table": _("Table"),
-        "croupier": _("Croupier"),
-        "occurred": _("Happened"),
-        "deadline": _("Deadline"),
-        "state": _("Officer, state"),
-    }
-)
+HEADINGS: Mapping[str, Promise] = {
+    "priority": _("Priority"),
+    "title": _("Finding"),
+    "money": _("Money"),
+    "table": _("Table"),
+    "croupier": _("Croupier"),
+    "occurred": _("Happened"),
+    "deadline": _("Deadline"),
+    "state": _("Officer, state"),
+}
 """The headings over the rows, in order, by what sorts them."""
 
 UNSORTED = ("priority", "croupier")
@@ -50,7 +47,7 @@ def headings_of(listed: ChangeList, *, are_sorting: bool) -> Iterator[dict[str, 
         yield {**header, "text": text, "class_attrib": _classes(name, header), "is_hidden": name == "priority"}
 
 
-_UNSORTED: Mapping[str, Any] = MappingProxyType({"sortable": False})
+_UNSORTED: Mapping[str, Any] = {"sortable": False}
 
 
 def _classes(name: str, header: Mapping[str, Any]) -> str:
@@ -72,4 +69,4 @@ def _column(name: str) -> Callable[[Finding], Any]:
     return cell
 
 
-LIST_COLUMNS: Mapping[str, Callable[[Finding], Any]] = MappingProxyType({name: _column(name) for name in SHOWN})
+LIST_COLUMNS: Mapping[str, Callable[[Finding], Any]] = {name: _column(name) for name in SHOWN}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
 
 from django.contrib.admin.views.main import ChangeList
 from django.db.models import F
@@ -85,17 +84,15 @@ def _all(request: HttpRequest) -> Empty:
     return Empty(" ".join([_("There is no finding yet."), _arrives()]))
 
 
-_WORDS: Mapping[str, Callable[[HttpRequest], Empty]] = MappingProxyType(
-    {
-        "": _all,
-        "open": _open,
-        "mine": _mine,
-        "unassigned": _unassigned,
-        "second": _second,
-        "overdue": _overdue,
-        "patterns": _patterns,
-        "returned": _returned,
-        "closed": _closed,
-    }
-)
+_WORDS: Mapping[str, Callable[[HttpRequest], Empty]] = {
+    "": _all,
+    "open": _open,
+    "mine": _mine,
+    "unassigned": _unassigned,
+    "second": _second,
+    "overdue": _overdue,
+    "patterns": _patterns,
+    "returned": _returned,
+    "closed": _closed,
+}
 """By queue; "" is the list of all."""

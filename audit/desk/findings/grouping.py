@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from django.contrib import admin
@@ -79,25 +78,23 @@ def _croupier(finding: Finding) -> str:
     return short_name(finding.named.get("croupier", ""), finding.croupier)
 
 
-GROUPINGS: Mapping[str, Grouping] = MappingProxyType(
-    {
-        each.name: each
-        for each in (
-            Grouping("deadline", _("Deadline"), ("due_group",), URGENCY, folds=True),
-            Grouping("night", _("Night"), ("gaming_day",), ("-gaming_day", *WITHIN)),
-            Grouping(
-                "croupier", _("Croupier"), ("casino_id", "croupier"), (*_largest_of("casino_id", "croupier"), *WITHIN)
-            ),
-            Grouping(
-                "pattern",
-                _("Pattern"),
-                ("casino_id", "croupier", "rule"),
-                (*_largest_of("casino_id", "croupier", "rule"), *WITHIN),
-            ),
-            Grouping("nothing", _("Nothing"), (), WITHIN, folds=True),
-        )
-    }
-)
+GROUPINGS: Mapping[str, Grouping] = {
+    each.name: each
+    for each in (
+        Grouping("deadline", _("Deadline"), ("due_group",), URGENCY, folds=True),
+        Grouping("night", _("Night"), ("gaming_day",), ("-gaming_day", *WITHIN)),
+        Grouping(
+            "croupier", _("Croupier"), ("casino_id", "croupier"), (*_largest_of("casino_id", "croupier"), *WITHIN)
+        ),
+        Grouping(
+            "pattern",
+            _("Pattern"),
+            ("casino_id", "croupier", "rule"),
+            (*_largest_of("casino_id", "croupier", "rule"), *WITHIN),
+        ),
+        Grouping("nothing", _("Nothing"), (), WITHIN, folds=True),
+    )
+}
 
 
 def grouping_of(request: HttpRequest) -> Grouping:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from django.utils.functional import Promise
@@ -25,31 +24,29 @@ from settlement.catalogue.rule import Wording
 
 TEMPLATE = Path(__file__).with_name("inspection_order.typ")
 
-CHECKS: Mapping[str, Sequence[str | Promise]] = MappingProxyType(
-    {
-        "wheel": (
-            gettext_lazy("Level of the bowl, at four places"),
-            gettext_lazy("Spindle and bearing: play, and how the rotor runs"),
-            gettext_lazy("Separators: height, and whether any is loose"),
-            gettext_lazy("Pockets: depth, and what lies in them"),
-            gettext_lazy("Ball track and deflectors: wear, marks"),
-            gettext_lazy("Balls: diameter, weight, roundness"),
-        ),
-        "apparatus": (
-            gettext_lazy("Level of the bowl, at four places"),
-            gettext_lazy("Cups: depth, and what lies in them"),
-            gettext_lazy("Slope and rim: wear, marks"),
-            gettext_lazy("Balls: diameter, weight, roundness"),
-        ),
-        "dice": (
-            gettext_lazy("Edges: length of all three, of each die"),
-            gettext_lazy("Faces: flat, square to each other, pips as deep as they should be"),
-            gettext_lazy("Marks: serial number, and whether both are of one set"),
-            gettext_lazy("Balance: in the caliper or in water, on each axis"),
-            gettext_lazy("Corners and edges: wear, chips, anything stuck on"),
-        ),
-    }
-)
+CHECKS: Mapping[str, Sequence[str | Promise]] = {
+    "wheel": (
+        gettext_lazy("Level of the bowl, at four places"),
+        gettext_lazy("Spindle and bearing: play, and how the rotor runs"),
+        gettext_lazy("Separators: height, and whether any is loose"),
+        gettext_lazy("Pockets: depth, and what lies in them"),
+        gettext_lazy("Ball track and deflectors: wear, marks"),
+        gettext_lazy("Balls: diameter, weight, roundness"),
+    ),
+    "apparatus": (
+        gettext_lazy("Level of the bowl, at four places"),
+        gettext_lazy("Cups: depth, and what lies in them"),
+        gettext_lazy("Slope and rim: wear, marks"),
+        gettext_lazy("Balls: diameter, weight, roundness"),
+    ),
+    "dice": (
+        gettext_lazy("Edges: length of all three, of each die"),
+        gettext_lazy("Faces: flat, square to each other, pips as deep as they should be"),
+        gettext_lazy("Marks: serial number, and whether both are of one set"),
+        gettext_lazy("Balance: in the caliper or in water, on each axis"),
+        gettext_lazy("Corners and edges: wear, chips, anything stuck on"),
+    ),
+}
 """What is looked at, by what the equipment is called in English."""
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from fractions import Fraction
-from types import MappingProxyType
 from typing import Any
 
 from django.utils.formats import number_format
@@ -31,9 +30,7 @@ SHOWN = 20
 """Processes shown in full, of those that raised a question and of those that are watched; the list below has all."""
 
 THINGS, PERSONS = "equipment", "persons"
-HALVES: Mapping[str, str | Promise] = MappingProxyType(
-    {THINGS: gettext_lazy("Wheels, dice, tables"), PERSONS: gettext_lazy("People")}
-)
+HALVES: Mapping[str, str | Promise] = {THINGS: gettext_lazy("Wheels, dice, tables"), PERSONS: gettext_lazy("People")}
 """The halves of the budget, as the page calls them."""
 
 GROUPS: Sequence[tuple[str | Promise, tuple[str, ...]]] = (

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import log10
-from types import MappingProxyType
 
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString, mark_safe
@@ -29,45 +28,39 @@ from settlement.eprocess.confidence import Interval, interval_of_share
 from settlement.eprocess.explanations import counts_of, explanations_of, tally_of
 from settlement.eprocess.process import Process
 
-OF_POCKETS: Mapping[str, Promise] = MappingProxyType(
-    {
-        "one": gettext_lazy("One pocket"),
-        "sector": gettext_lazy("A sector of 3 or 5 pockets"),
-        "wide": gettext_lazy("An arc of 9 to 18 pockets"),
-        "wave": gettext_lazy("A bowl out of level"),
-        "any": gettext_lazy("Any other pattern"),
-    }
-)
-OF_DISTANCES: Mapping[str, Promise] = MappingProxyType(
-    {
-        "twice": gettext_lazy("Recorded twice, or the same pocket again"),
-        "one": gettext_lazy("One distance"),
-        "sector": gettext_lazy("3 or 5 adjacent distances"),
-        "wide": gettext_lazy("9 to 18 adjacent distances"),
-        "any": gettext_lazy("Any other pattern"),
-    }
-)
-OTHERS: Mapping[str, Promise] = MappingProxyType(
-    {
-        "face": gettext_lazy("One face more often"),
-        "any": gettext_lazy("Any other pattern"),
-        "double": gettext_lazy("Doubles"),
-        "seven": gettext_lazy("Sevens"),
-        "total": gettext_lazy("Any pattern of totals"),
-        "after-double": gettext_lazy("What follows a double"),
-        "after-seven": gettext_lazy("What follows a seven"),
-        "after-other": gettext_lazy("What follows another throw"),
-        "displacement-2": gettext_lazy("A distance from two spins ago"),
-        "displacement-3": gettext_lazy("A distance from three spins ago"),
-        "pair-1": gettext_lazy("The last pocket decides"),
-        "pair-2": gettext_lazy("The pocket before it decides"),
-        "pair-3": gettext_lazy("The third-last pocket decides"),
-        "luck": gettext_lazy("What it would have changed in money"),
-        "late": gettext_lazy("What late wagers won or lost"),
-        "errors": gettext_lazy("More errors one way"),
-        "money": gettext_lazy("More money one way"),
-    }
-)
+OF_POCKETS: Mapping[str, Promise] = {
+    "one": gettext_lazy("One pocket"),
+    "sector": gettext_lazy("A sector of 3 or 5 pockets"),
+    "wide": gettext_lazy("An arc of 9 to 18 pockets"),
+    "wave": gettext_lazy("A bowl out of level"),
+    "any": gettext_lazy("Any other pattern"),
+}
+OF_DISTANCES: Mapping[str, Promise] = {
+    "twice": gettext_lazy("Recorded twice, or the same pocket again"),
+    "one": gettext_lazy("One distance"),
+    "sector": gettext_lazy("3 or 5 adjacent distances"),
+    "wide": gettext_lazy("9 to 18 adjacent distances"),
+    "any": gettext_lazy("Any other pattern"),
+}
+OTHERS: Mapping[str, Promise] = {
+    "face": gettext_lazy("One face more often"),
+    "any": gettext_lazy("Any other pattern"),
+    "double": gettext_lazy("Doubles"),
+    "seven": gettext_lazy("Sevens"),
+    "total": gettext_lazy("Any pattern of totals"),
+    "after-double": gettext_lazy("What follows a double"),
+    "after-seven": gettext_lazy("What follows a seven"),
+    "after-other": gettext_lazy("What follows another throw"),
+    "displacement-2": gettext_lazy("A distance from two spins ago"),
+    "displacement-3": gettext_lazy("A distance from three spins ago"),
+    "pair-1": gettext_lazy("The last pocket decides"),
+    "pair-2": gettext_lazy("The pocket before it decides"),
+    "pair-3": gettext_lazy("The third-last pocket decides"),
+    "luck": gettext_lazy("What it would have changed in money"),
+    "late": gettext_lazy("What late wagers won or lost"),
+    "errors": gettext_lazy("More errors one way"),
+    "money": gettext_lazy("More money one way"),
+}
 
 MILLION = 10**6
 

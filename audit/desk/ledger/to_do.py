@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from django.conf import settings
@@ -96,74 +95,72 @@ _HEARING_OF_FINDINGS = Todo(
     gettext_lazy("Show the findings: a rule half known is more often the cause than bad faith."),
 )
 
-STEPS: Mapping[str, Sequence[Todo]] = MappingProxyType(
-    {
-        "wheel": (_WHEEL, _OTHER_HANDS),
-        "wheel-displacement": (_TWICE, _WHEEL, _OTHER_HANDS),
-        "wheel-memory": (_WHEEL, _OTHER_HANDS),
-        "croupier-displacement": (
-            _WHEEL,
-            Todo(
-                gettext_lazy("Let %(who)s deal at another wheel for two nights"),
-                gettext_lazy("An ordinary rota. What goes with the croupier is the hand, what stays is the wheel."),
-            ),
+STEPS: Mapping[str, Sequence[Todo]] = {
+    "wheel": (_WHEEL, _OTHER_HANDS),
+    "wheel-displacement": (_TWICE, _WHEEL, _OTHER_HANDS),
+    "wheel-memory": (_WHEEL, _OTHER_HANDS),
+    "croupier-displacement": (
+        _WHEEL,
+        Todo(
+            gettext_lazy("Let %(who)s deal at another wheel for two nights"),
+            gettext_lazy("An ordinary rota. What goes with the croupier is the hand, what stays is the wheel."),
         ),
-        "die": (_DICE, _COMPARE),
-        "dice-supply": (_DICE, _COMPARE),
-        "dice-pair": (_DICE, _COMPARE),
-        "shooter": (
-            Todo(
-                gettext_lazy("Watch how %(who)s throws"),
-                gettext_lazy("Whether the dice turn, and reach the far end of the table."),
-            ),
-            Todo(gettext_lazy("Inspect the dice that were thrown"), _DICE.detail),
+    ),
+    "die": (_DICE, _COMPARE),
+    "dice-supply": (_DICE, _COMPARE),
+    "dice-pair": (_DICE, _COMPARE),
+    "shooter": (
+        Todo(
+            gettext_lazy("Watch how %(who)s throws"),
+            gettext_lazy("Whether the dice turn, and reach the far end of the table."),
         ),
-        "void-call": (
-            Todo(
-                gettext_lazy("Watch the coups that were called void"),
-                gettext_lazy("Whether each had a reason that the rules allow, and who called it."),
-            ),
-            _DICE,
+        Todo(gettext_lazy("Inspect the dice that were thrown"), _DICE.detail),
+    ),
+    "void-call": (
+        Todo(
+            gettext_lazy("Watch the coups that were called void"),
+            gettext_lazy("Whether each had a reason that the rules allow, and who called it."),
         ),
-        "table-luck": (
-            Todo(
-                gettext_lazy("Check the payments of table %(what)s first"),
-                gettext_lazy("Errors have findings of their own; luck is what remains."),
-            ),
-            Todo(
-                gettext_lazy("Inspect the wheel or the dice of the table"),
-                gettext_lazy("Any fault there shows in the luck of the house."),
-            ),
+        _DICE,
+    ),
+    "table-luck": (
+        Todo(
+            gettext_lazy("Check the payments of table %(what)s first"),
+            gettext_lazy("Errors have findings of their own; luck is what remains."),
         ),
-        "table-drift": (_COUNTS, _OTHER_COUNT),
-        "team-drift": (_COUNTS, _OTHER_COUNT),
-        "shift-drift": (_COUNTS, _OTHER_COUNT),
-        "player-luck": (_WAGERS, _PLAYER),
-        "late-luck": (_WAGERS, _PLAYER),
-        "pair-luck": (
-            _WAGERS,
-            _PLAYER,
-            Todo(
-                gettext_lazy("Let another croupier deal when %(who)s plays"),
-                gettext_lazy("An ordinary rota. If the luck persists, it is not the two of them."),
-            ),
+        Todo(
+            gettext_lazy("Inspect the wheel or the dice of the table"),
+            gettext_lazy("Any fault there shows in the luck of the house."),
         ),
-        "croupier-luck": (
-            Todo(
-                gettext_lazy("Check on video when the wagers that won with %(who)s were placed"),
-                gettext_lazy("Above all those shortly before or after the call."),
-            ),
-            Todo(
-                gettext_lazy("Let %(who)s deal at another table for two nights"),
-                gettext_lazy("An ordinary rota. What goes with the croupier is not the table."),
-            ),
+    ),
+    "table-drift": (_COUNTS, _OTHER_COUNT),
+    "team-drift": (_COUNTS, _OTHER_COUNT),
+    "shift-drift": (_COUNTS, _OTHER_COUNT),
+    "player-luck": (_WAGERS, _PLAYER),
+    "late-luck": (_WAGERS, _PLAYER),
+    "pair-luck": (
+        _WAGERS,
+        _PLAYER,
+        Todo(
+            gettext_lazy("Let another croupier deal when %(who)s plays"),
+            gettext_lazy("An ordinary rota. If the luck persists, it is not the two of them."),
         ),
-        "concentration": (_FINDINGS, _HEARING_OF_FINDINGS),
-        "pair-concentration": (_FINDINGS, _HEARING_OF_FINDINGS),
-        "payout-lean": (_ERRORS, _HEARING),
-        "payout-rate": (_ERRORS, _HEARING),
-    }
-)
+    ),
+    "croupier-luck": (
+        Todo(
+            gettext_lazy("Check on video when the wagers that won with %(who)s were placed"),
+            gettext_lazy("Above all those shortly before or after the call."),
+        ),
+        Todo(
+            gettext_lazy("Let %(who)s deal at another table for two nights"),
+            gettext_lazy("An ordinary rota. What goes with the croupier is not the table."),
+        ),
+    ),
+    "concentration": (_FINDINGS, _HEARING_OF_FINDINGS),
+    "pair-concentration": (_FINDINGS, _HEARING_OF_FINDINGS),
+    "payout-lean": (_ERRORS, _HEARING),
+    "payout-rate": (_ERRORS, _HEARING),
+}
 """What can be done before the answer, by kind."""
 
 

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from types import MappingProxyType
 
 import msgspec
 from django.db.models import Case, Count, OuterRef, QuerySet, Subquery, When
@@ -50,40 +49,36 @@ KINDS: tuple[str | Promise, ...] = (
 )
 """What an error is counted as, in the order of the columns."""
 
-KIND_OF: Mapping[str, int] = MappingProxyType(
-    {
-        **dict.fromkeys(("payout-missing", "stake-not-returned"), NOT_PAID),
-        **dict.fromkeys(
-            (
-                *("payout-overpaid", "payout-duplicated", "losing-wager-paid", "push-paid", "horn-paid-split"),
-                *("payout-without-result", "losing-wager-not-collected", "left-up-stake-mismatch"),
-            ),
-            TOO_MUCH,
+KIND_OF: Mapping[str, int] = {
+    **dict.fromkeys(("payout-missing", "stake-not-returned"), NOT_PAID),
+    **dict.fromkeys(
+        (
+            *("payout-overpaid", "payout-duplicated", "losing-wager-paid", "push-paid", "horn-paid-split"),
+            *("payout-without-result", "losing-wager-not-collected", "left-up-stake-mismatch"),
         ),
-        **dict.fromkeys(("payout-underpaid", "half-refund-mismatch", "last-coup-refund-mismatch"), TOO_LITTLE),
-        **dict.fromkeys(("winning-wager-collected", "void-stake-kept"), COLLECTED),
-        **dict.fromkeys(("wager-after-no-more-bets", "withdrawal-after-no-more-bets", *STAKE_REFUSED), LATE),
-        **dict.fromkeys(
-            (
-                *("imprisoned-stake-paid-winnings", "imprisoned-value-not-halved", "imprisoned-stake-withdrawn"),
-                *("imprisoned-at-close", "zero-decision-missing"),
-            ),
-            PRISON,
+        TOO_MUCH,
+    ),
+    **dict.fromkeys(("payout-underpaid", "half-refund-mismatch", "last-coup-refund-mismatch"), TOO_LITTLE),
+    **dict.fromkeys(("winning-wager-collected", "void-stake-kept"), COLLECTED),
+    **dict.fromkeys(("wager-after-no-more-bets", "withdrawal-after-no-more-bets", *STAKE_REFUSED), LATE),
+    **dict.fromkeys(
+        (
+            *("imprisoned-stake-paid-winnings", "imprisoned-value-not-halved", "imprisoned-stake-withdrawn"),
+            *("imprisoned-at-close", "zero-decision-missing"),
         ),
-    }
-)
+        PRISON,
+    ),
+}
 """By its rule; any other is of the last column."""
 
 _SETTLED = ("barred-number-settled", "inactive-wager-settled", "void-throw-settled")
 _MISMATCHED = ("half-refund-mismatch", "last-coup-refund-mismatch", "stake-not-returned", "horn-paid-split")
 
-KIND_BY_WHO_OWES: Mapping[tuple[str, str], int] = MappingProxyType(
-    {
-        **{(rule, "player"): TOO_MUCH for rule in (*_SETTLED, *_MISMATCHED)},
-        **{(rule, "house"): COLLECTED for rule in _SETTLED},
-        ("horn-paid-split", "house"): TOO_LITTLE,
-    }
-)
+KIND_BY_WHO_OWES: Mapping[tuple[str, str], int] = {
+    **{(rule, "player"): TOO_MUCH for rule in (*_SETTLED, *_MISMATCHED)},
+    **{(rule, "house"): COLLECTED for rule in _SETTLED},
+    ("horn-paid-split", "house"): TOO_LITTLE,
+}
 """By its rule and by who owes, where the rule alone does not say whether somebody had too much or too little."""
 
 

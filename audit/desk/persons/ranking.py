@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from decimal import Decimal
-from types import MappingProxyType
 
 from django.db.models import Count, F, QuerySet, Sum
 from django.http import HttpRequest
@@ -26,7 +25,7 @@ from audit.models import Finding, Person
 from audit.persons.directory import Family, family_of
 from audit.presentation import units
 
-ORDERS: Mapping[str, str | None] = MappingProxyType({"by_incidents": None, "by_owed": "house", "by_overpaid": "player"})
+ORDERS: Mapping[str, str | None] = {"by_incidents": None, "by_owed": "house", "by_overpaid": "player"}
 """What the list may be ordered by, and by whom the money is owed; None for the number of incidents."""
 
 SOME = 100

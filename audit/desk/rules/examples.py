@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, Literal, TypeAlias
 
 import msgspec
@@ -33,48 +32,42 @@ FILE = Path(__file__).with_name("examples.jsonl")
 Kind = Literal["fires", "saved", "instead", "before", "without"]
 Part = Literal["", "decides", "completes", "saves", "changed", "removed"]
 
-TITLES: Mapping[Kind, str | Promise] = MappingProxyType(
-    {
-        "fires": _("It fires"),
-        "saved": _("One event more"),
-        "instead": _("Another in its place"),
-        "before": _("The other way round"),
-        "without": _("One event fewer"),
-    }
-)
+TITLES: Mapping[Kind, str | Promise] = {
+    "fires": _("It fires"),
+    "saved": _("One event more"),
+    "instead": _("Another in its place"),
+    "before": _("The other way round"),
+    "without": _("One event fewer"),
+}
 """What an example is called that ``captions`` has no words for."""
 
-REASONS: Mapping[Kind, str | Promise] = MappingProxyType(
-    {
-        "saved": _("what is ringed in green happened, too"),
-        "instead": _("what is ringed in green is different"),
-        "before": _("what is ringed in green has changed places"),
-        "without": _("what is struck out did not happen"),
-    }
-)
+REASONS: Mapping[Kind, str | Promise] = {
+    "saved": _("what is ringed in green happened, too"),
+    "instead": _("what is ringed in green is different"),
+    "before": _("what is ringed in green has changed places"),
+    "without": _("what is struck out did not happen"),
+}
 
-ICONS: Mapping[str, str] = MappingProxyType(
-    {
-        "payout.made": "done",
-        "payout.recovered": "cash_out",
-        "stakes.collected": "exports",
-        "spin.voided": "close",
-        "throw.voided": "close",
-        "entry.annulled": "close",
-        "wheel.spun": "clock",
-        "ball.launched": "clock",
-        "no_more_bets": "silent",
-        "session.opened": "tables",
-        "session.closed": "tables",
-        "player.seated": "player",
-        "player.left": "player",
-        "staff.assigned": "people",
-        "staff.relieved": "people",
-        "bank.filled": "bank",
-        "bank.credited": "bank",
-        "buy_in.recorded": "bank",
-    }
-)
+ICONS: Mapping[str, str] = {
+    "payout.made": "done",
+    "payout.recovered": "cash_out",
+    "stakes.collected": "exports",
+    "spin.voided": "close",
+    "throw.voided": "close",
+    "entry.annulled": "close",
+    "wheel.spun": "clock",
+    "ball.launched": "clock",
+    "no_more_bets": "silent",
+    "session.opened": "tables",
+    "session.closed": "tables",
+    "player.seated": "player",
+    "player.left": "player",
+    "staff.assigned": "people",
+    "staff.relieved": "people",
+    "bank.filled": "bank",
+    "bank.credited": "bank",
+    "buy_in.recorded": "bank",
+}
 """What stands in the ring of an event that shows no result."""
 
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
-from types import MappingProxyType
 
 from django.utils.functional import Promise
 from django.utils.safestring import SafeString, mark_safe
@@ -35,26 +34,22 @@ from settlement.readings import READINGS
 OPEN_RULES = 6
 """Rules of a sentence that the margin shows at once; the others unfold."""
 
-LETTERS: Mapping[Language, Mapping[State, str]] = MappingProxyType(
-    {
+LETTERS: Mapping[Language, Mapping[State, str]] = {
         "en": {"checked": "C", "partly checked": "P", "not checked": "U", "reading": "R", "defines": "D",
                "not observable": "N"},
         "fr": {"checked": "V", "partly checked": "P", "not checked": "A", "reading": "L", "defines": "D",
                "not observable": "N"},
-    }
-)  # fmt: skip
+    }  # fmt: skip
 """A letter for each state: the states of a text differ without colour."""
 
-MEANINGS: Mapping[State, tuple[Promise, Promise]] = MappingProxyType(
-    {
-        "checked": (_("Checked"), _("a rule checks it")),
-        "partly checked": (_("Checked in part"), _("some of its rules had nothing to look at")),
-        "not checked": (_("Not observed"), _("this table could report it, and did not")),
-        "reading": (_("Reading"), _("words that had to be settled")),
-        "defines": (_("Defines"), _("it gives a name or a price")),
-        "not observable": (_("Not observable"), _("no table reports it")),
-    }
-)
+MEANINGS: Mapping[State, tuple[Promise, Promise]] = {
+    "checked": (_("Checked"), _("a rule checks it")),
+    "partly checked": (_("Checked in part"), _("some of its rules had nothing to look at")),
+    "not checked": (_("Not observed"), _("this table could report it, and did not")),
+    "reading": (_("Reading"), _("words that had to be settled")),
+    "defines": (_("Defines"), _("it gives a name or a price")),
+    "not observable": (_("Not observable"), _("no table reports it")),
+}
 """What a state is called, and what it says, in the order of a legend."""
 
 

@@ -13,7 +13,6 @@ What is sent is what ``audit.register.readings.parse`` reads, so that a page and
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 from django import forms
@@ -42,28 +41,24 @@ from settlement.rulesets import RULESETS
 
 YES_OR_NO = ("commission_refunded_on_withdrawal", DOUBLE_TABLE)
 
-COUNTED: Mapping[str, Promise] = MappingProxyType(
-    {
-        "call_tolerance_ms": gettext_lazy("milliseconds"),
-        "throw_delay_s": gettext_lazy("seconds"),
-        "result_slip_s": gettext_lazy("seconds"),
-        "seat_limit": gettext_lazy("players"),
-    }
-)
+COUNTED: Mapping[str, Promise] = {
+    "call_tolerance_ms": gettext_lazy("milliseconds"),
+    "throw_delay_s": gettext_lazy("seconds"),
+    "result_slip_s": gettext_lazy("seconds"),
+    "seat_limit": gettext_lazy("players"),
+}
 """What a number counts, by the reading."""
 
-HINTS: Mapping[str, Promise] = MappingProxyType(
-    {
-        "call_tolerance_ms": gettext_lazy("1,000 at most"),
-        "result_slip_s": gettext_lazy("30 at most"),
-        "seat_limit": gettext_lazy("7 at most, 14 at a double table"),
-        SHIFTS: gettext_lazy("Each with the clock time at which it begins; it goes on until the next one."),
-        STILL_PLAYED_BY: gettext_lazy("Who decided, and when."),
-    }
-)
+HINTS: Mapping[str, Promise] = {
+    "call_tolerance_ms": gettext_lazy("1,000 at most"),
+    "result_slip_s": gettext_lazy("30 at most"),
+    "seat_limit": gettext_lazy("7 at most, 14 at a double table"),
+    SHIFTS: gettext_lazy("Each with the clock time at which it begins; it goes on until the next one."),
+    STILL_PLAYED_BY: gettext_lazy("Who decided, and when."),
+}
 """What a value is held to, by the reading."""
 
-MOST: Mapping[str, int] = MappingProxyType({"call_tolerance_ms": MOST_TOLERANCE_MS, "result_slip_s": MOST_SLIP_S})
+MOST: Mapping[str, int] = {"call_tolerance_ms": MOST_TOLERANCE_MS, "result_slip_s": MOST_SLIP_S}
 """The largest value of a number that the law allows, by the reading."""
 
 MOST_ROWS = 60

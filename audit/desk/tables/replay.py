@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from types import MappingProxyType
 from typing import Any
 
 from django.utils.functional import Promise
@@ -24,7 +23,7 @@ from audit.persons.directory import Directory, PersonId, mentioned_in, players
 from audit.presentation import MISSING, clock, finding_title, language, money, wager_status, zone
 from settlement.catalogue import bet_word
 
-NO_LINES: Mapping[int, Any] = MappingProxyType({})
+NO_LINES: Mapping[int, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +34,7 @@ class Mark:
     words: str | Promise
 
 
-NO_MARKS: Mapping[int, Mark] = MappingProxyType({})
+NO_MARKS: Mapping[int, Mark] = {}
 
 PAYMENTS = frozenset({"payout.made", "payment.announced", "stakes.collected", "zero.decided"})
 

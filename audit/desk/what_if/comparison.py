@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from types import MappingProxyType
 from typing import Any
 
 from django.utils.functional import Promise, cached_property
@@ -35,13 +34,11 @@ from audit.register.readings import UNLAWFUL, as_read
 from settlement.catalogue import RULES
 from settlement.catalogue.words import word
 
-KINDS_OF_CHANGE: Mapping[str, Promise] = MappingProxyType(
-    {
-        "appeared": gettext_lazy("appeared"),
-        "disappeared": gettext_lazy("disappeared"),
-        "changed": gettext_lazy("changed"),
-    }
-)
+KINDS_OF_CHANGE: Mapping[str, Promise] = {
+    "appeared": gettext_lazy("appeared"),
+    "disappeared": gettext_lazy("disappeared"),
+    "changed": gettext_lazy("changed"),
+}
 """How a finding differs, by its kind."""
 
 

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, BinaryIO
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -27,9 +26,7 @@ from settlement.layouts import LAYOUT_37, LAYOUT_38
 
 LAYOUTS = {37: LAYOUT_37, 38: LAYOUT_38}
 
-OPENERS: Mapping[bytes, Callable[..., Any]] = MappingProxyType(
-    {b"\xfd7zXZ\x00": lzma.open, b"\x1f\x8b": gzip.open, b"BZh": bz2.open}
-)
+OPENERS: Mapping[bytes, Callable[..., Any]] = {b"\xfd7zXZ\x00": lzma.open, b"\x1f\x8b": gzip.open, b"BZh": bz2.open}
 """By what a compressed file begins with."""
 
 
