@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from django.core.mail import EmailMessage
-from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.utils import timezone, translation
+from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -18,7 +17,8 @@ from audit.casework.escalation import AT_ONCE, is_due
 from audit.event_store import audit_trail
 from audit.models import AlertKind, AlertNotice, NightSubscriber
 from audit.models.officers import is_active_account
-from audit.notifications.delivery import GIVEN_UP_AFTER, NotTaken, hand_over, note_failure
+from audit.notifications import delivery
+from audit.notifications.delivery import GIVEN_UP_AFTER
 from audit.presentation import date_time, labelled
 
 
@@ -34,23 +34,12 @@ def send(officer_id: int, casino_id: int) -> int:
     Left out are those of officers who have no address, subscription or role at the casino any more, and those of
     before the last days.
     """
-    now = timezone.now()
-    try:
-        with transaction.atomic():
-            notices = _to_mail(officer_id, casino_id, now)
-            if not notices:
-                return 0
-            for each in notices:
-                each.sent_at = now
-            AlertNotice.objects.bulk_update(notices, ["sent_at"])
-            hand_over(message(notices))
-    except NotTaken as error:
-        with transaction.atomic():
-            for failed in note_failure(_to_mail(officer_id, casino_id, now), error, now):
-                data = {"alert": failed.alert_id, "to": failed.officer.get_username()}
-                audit_trail.record("system", "alert.not_mailed", casino_id=casino_id, data=data)
-        return 0
-    return len(notices)
+
+    def given_up(notice: AlertNotice) -> None:
+        data = {"alert": notice.alert_id, "to": notice.officer.get_username()}
+        audit_trail.record("system", "alert.not_mailed", casino_id=casino_id, data=data)
+
+    return delivery.send(lambda now: _to_mail(officer_id, casino_id, now), message, given_up=given_up)
 
 
 def _due(now: datetime) -> QuerySet[AlertNotice]:

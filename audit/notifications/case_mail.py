@@ -8,8 +8,7 @@ from typing import cast
 
 from django.conf import settings
 from django.core.mail import EmailMessage
-from django.db import transaction
-from django.utils import timezone, translation
+from django.utils import translation
 from django.utils.translation import gettext as _
 
 from audit.access.capabilities import Capability
@@ -17,36 +16,27 @@ from audit.access.scope import Scope
 from audit.casework.escalation import AT_ONCE, is_due, notices_to_mail
 from audit.event_store import audit_trail
 from audit.models import EscalationNotice, Finding, NightSubscriber, Officer, VideoRequest
-from audit.notifications.delivery import NotTaken, hand_over, note_failure
+from audit.notifications import delivery
 from audit.presentation import date_time, day, finding_title, labelled, officer_name, reference
 from settlement.catalogue import Language
 
 
 def send_video_request(request_id: int) -> bool:
     """Mail a request to the video room, unless that was done or is not due. Return whether a server took it."""
-    now = timezone.now()
-    try:
-        with transaction.atomic():
-            found = _request_to_mail(request_id, now)
-            if found is None:
-                return False
-            found.sent_at = now
-            found.save(update_fields=["sent_at"])
-            _record_request(found, "case.video_mailed")
-            hand_over(video_message(found))
-    except NotTaken as error:
-        with transaction.atomic():
-            found = _request_to_mail(request_id, now)
-            for each in note_failure([found] if found is not None else [], error, now):
-                _record_request(each, "case.video_not_mailed")
-        return False
-    return True
 
+    def find(now: datetime) -> list[VideoRequest]:
+        waiting = VideoRequest.objects.select_for_update(skip_locked=True, of=("self",)).filter(is_due(now))
+        about = waiting.select_related("finding__casino", "finding__table", "finding__stream", "requested_by")
+        return list(about.filter(pk=request_id))
 
-def _request_to_mail(request_id: int, now: datetime) -> VideoRequest | None:
-    waiting = VideoRequest.objects.select_for_update(skip_locked=True, of=("self",)).filter(is_due(now))
-    about = waiting.select_related("finding__casino", "finding__table", "finding__stream", "requested_by")
-    return about.filter(pk=request_id).first()
+    return bool(
+        delivery.send(
+            find,
+            lambda found: video_message(found[0]),
+            given_up=lambda each: _record_request(each, "case.video_not_mailed"),
+            sent=lambda each: _record_request(each, "case.video_mailed"),
+        )
+    )
 
 
 def _record_request(request: VideoRequest, event: str) -> None:
@@ -88,23 +78,12 @@ def send_notices(officer_id: int, casino_id: int) -> int:
     Left out are notices that were mailed or are not due, of closed cases, and of an officer without an address or a
     role at the casino.
     """
-    now = timezone.now()
-    try:
-        with transaction.atomic():
-            notices = _notices_to_mail(officer_id, casino_id, now)
-            message = late_message(notices)
-            if message is None:
-                return 0
-            for each in notices:
-                each.sent_at = now
-            EscalationNotice.objects.bulk_update(notices, ["sent_at"])
-            hand_over(message)
-    except NotTaken as error:
-        with transaction.atomic():
-            for failed in note_failure(_notices_to_mail(officer_id, casino_id, now), error, now):
-                _record_notice(failed, casino_id)
-        return 0
-    return len(notices)
+
+    def given_up(notice: EscalationNotice) -> None:
+        data = {"case": notice.escalation.case_id, "to": notice.officer.get_username()}
+        audit_trail.record("system", "case.late_not_mailed", casino_id=casino_id, data=data)
+
+    return delivery.send(lambda now: _notices_to_mail(officer_id, casino_id, now), late_message, given_up=given_up)
 
 
 def _notices_to_mail(officer_id: int, casino_id: int, now: datetime) -> list[EscalationNotice]:
@@ -116,19 +95,11 @@ def _notices_to_mail(officer_id: int, casino_id: int, now: datetime) -> list[Esc
     return list(about.order_by("escalation__deadline", "pk")[:AT_ONCE])
 
 
-def _record_notice(notice: EscalationNotice, casino_id: int) -> None:
-    data = {"case": notice.escalation.case_id, "to": notice.officer.get_username()}
-    audit_trail.record("system", "case.late_not_mailed", casino_id=casino_id, data=data)
-
-
 def late_message(notices: Sequence[EscalationNotice]) -> EmailMessage | None:
-    """Return what an officer is told of the late cases of one casino; None if there are none, or they have no role
-    there any more.
+    """Return what an officer is told of the late cases of one casino; None if they have no role there any more.
 
     Who does not see the record, as an administrator, gets the references and the deadlines alone.
     """
-    if not notices:
-        return None
     casino, officer = notices[0].escalation.case.casino, notices[0].officer
     if not Scope.of(officer, *Capability).includes(casino.pk):
         return None

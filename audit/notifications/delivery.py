@@ -9,12 +9,14 @@ A refusal for good (5xx) is paused alike: an address may come to be, and a serve
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar
 
 import structlog
 from django.core.mail import EmailMessage
+from django.db import transaction
+from django.utils import timezone
 
 from audit.models.case_messages import Delivery
 
@@ -34,6 +36,38 @@ log = structlog.get_logger(__name__)
 
 class NotTaken(Exception):
     """No mail server took the message. Raised within the transaction that says it was sent."""
+
+
+def send(
+    find: Callable[[datetime], Sequence[_Delivery]],
+    write: Callable[[Sequence[_Delivery]], EmailMessage | None],
+    *,
+    given_up: Callable[[_Delivery], None],
+    sent: Callable[[_Delivery], None] = lambda each: None,
+) -> int:
+    """Mail what ``find`` locks of what is due now, as the one message that ``write`` makes of it. Return how many.
+
+    ``sent`` and ``given_up`` record what became of each, in the transaction that says so of it. Nothing is mailed where
+    nothing is found, or where ``write`` returns None.
+    """
+    now = timezone.now()
+    try:
+        with transaction.atomic():
+            found = find(now)
+            message = write(found) if found else None
+            if message is None:
+                return 0
+            for each in found:
+                each.sent_at = now
+                each.save(update_fields=["sent_at"])
+                sent(each)
+            hand_over(message)
+    except NotTaken as error:
+        with transaction.atomic():
+            for each in note_failure(find(now), error, now):
+                given_up(each)
+        return 0
+    return len(found)
 
 
 def hand_over(message: EmailMessage) -> None:
