@@ -85,9 +85,7 @@ class ComplaintAdmin(RecordAdmin[Complaint]):
         return bool(scope_of(request, Capability.WORK_CASES))
 
     @demands(Capability.WORK_CASES)
-    def add_view(
-        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
+    def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Enter a complaint."""
         names = ("table", "day", "clock", "player", "wager")
         initial = {name: request.GET[name] for name in names if name in request.GET}

@@ -108,9 +108,7 @@ class CorrectionAdmin(RecordAdmin[Correction]):
         state = CorrectionState.REFUSED if finding.is_refused else CorrectionState.WAITING
         return str((CorrectionState.APPROVED if finding.is_approved else state).label)
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
+    def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
         """Show a correction: what it changes, both readings, who decided, and the buttons of whoever may decide."""
         finding = self.row_or_404(request, object_id)
         actor = officer_of(request)

@@ -235,9 +235,7 @@ class FindingAdmin(CaseworkAdmin):
     def emptiness(self, request: HttpRequest, listed: ChangeList) -> Empty:
         return empty_of(request, listed)
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
+    def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
         """Show one finding: rule, clause, what was expected and recorded, and the events around it."""
         finding = self.row_or_404(request, object_id)
         finding.stream.casino = finding.casino

@@ -133,9 +133,7 @@ class JobAdmin(RecordAdmin[Job]):
         }
         return super().changelist_view(request, {**context, **(extra_context or {})})
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
+    def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
         """Show one job: its parameters, its progress and, once it is done, its result."""
         job = self.row_or_404(request, object_id)
         if job.kind == JobKind.VERIFY:

@@ -158,9 +158,7 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
             listed.result_list = _with_links(request, listed.result_list)
         return response
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
+    def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
         """Show a process: its curve, what moved it most, its questions."""
         process = self.row_or_404(request, object_id)
         file = request.GET.get("file", "")

@@ -140,9 +140,7 @@ class NightAdmin(RecordAdmin[NightReport]):
         context = {"failed": [{"run": run, "may_retry": signing.includes(run.casino_id)} for run in failed]}
         return super().changelist_view(request, {**context, **(extra_context or {})})
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
+    def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
         """Show a night: its bridge, the twelve lines, signatures and sign-off exceptions."""
         report = self.row_or_404(request, object_id)
         record_entry(request, "night.viewed", casino_id=report.casino_id, report=report.pk, version=report.version)

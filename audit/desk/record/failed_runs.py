@@ -52,9 +52,7 @@ class FailedRunAdmin(RecordAdmin[FailedRun]):
     def next_try(self, run: FailedRun) -> str:
         return date_time(run.next_try_at, run.casino) if run.next_try_at else ""
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
+    def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
         """Show one failed run: its reason, since when, how often it was tried, and when it is tried next."""
         run = self.row_or_404(request, object_id)
         context = {

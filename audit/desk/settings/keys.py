@@ -151,9 +151,7 @@ class ApiKeyAdmin(AuditedAdmin[ApiKey]):
         return date_time(key.revoked_at, key.casino) if key.revoked_at else MISSING
 
     @demands(Capability.KEEP_EQUIPMENT)
-    def add_view(
-        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
+    def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Make a key, and show its secret this once."""
         if (page := ask_for_proof(request)) is not None:
             return page

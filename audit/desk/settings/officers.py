@@ -111,9 +111,7 @@ class OfficerAdmin(RecordAdmin[Officer]):
         return super().changelist_view(request, {"requests": waiting, **(extra_context or {})})
 
     @demands(Capability.KEEP_OFFICERS)
-    def add_view(
-        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
+    def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Invite an officer: create an account without a password, and issue its first link."""
         if (page := ask_for_proof(request)) is not None:
             return page

@@ -181,9 +181,7 @@ class RegisterAdmin(RecordAdmin[RegisterEntry]):
         return super().changelist_view(request, {**context, **(extra_context or {})})
 
     @demands(Capability.KEEP_REGISTER)
-    def add_view(
-        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
+    def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Propose an entry."""
         initial = {name: request.GET[name] for name in ("reading", "ruleset", "table", "casino") if name in request.GET}
         form = ProposalForm(scope_of(request, Capability.KEEP_REGISTER), request.POST or None, initial=initial)

@@ -128,9 +128,7 @@ class WebhookAdmin(AuditedAdmin[Webhook]):
         return count
 
     @demands(Capability.KEEP_EQUIPMENT)
-    def add_view(
-        self, request: HttpRequest, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
+    def add_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Create a webhook, and show its secret this once."""
         if (page := ask_for_proof(request)) is not None:
             return page
@@ -151,9 +149,7 @@ class WebhookAdmin(AuditedAdmin[Webhook]):
         return self.page(request, "admin/audit/parts/create.html", title=title, purpose=purpose, form=form)
 
     @demands(Capability.KEEP_EQUIPMENT)
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
+    def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
         """Show a webhook: where it sends, how that goes, and what it did not take."""
         webhook = self.row_or_404(request, object_id, *self.changes)
         if (page := ask_for_proof(request)) is not None:

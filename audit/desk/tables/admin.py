@@ -110,9 +110,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
     def findings_count(self, stream: Any) -> int:
         return int(stream.findings_count)
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
+    def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
         """Show the events: a stream has no form."""
         return self.events_view(request, int(object_id) if object_id.lstrip("-").isdigit() else 0)
 

@@ -87,9 +87,7 @@ class WhatIfAdmin(RecordAdmin[WhatIf]):
         choice = choice_context(request, chosen if is_settable(chosen) else "")
         return super().changelist_view(request, {**choice, **(extra_context or {})})
 
-    def change_view(
-        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: dict[str, Any] | None = None
-    ) -> HttpResponse:
+    def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
         """Show the difference, by rule and finding by finding."""
         what_if = self.row_or_404(request, object_id)
         casino_ids = scope_of(request, Capability.SEE_RECORD).casino_ids
