@@ -47,18 +47,18 @@ def main() -> int:
     os.environ["CELERY_SKIP_CHECKS"] = "1"  # casino.prepare checks: no worker loads the desk for it
     services: list[Service] = []
     try:
-        children = _children(take_port())
+        started = children(take_port())
         if not os.environ.get("DATABASE_URL"):
             postgres = EmbeddedPostgres(data)
             services.append(postgres)
-            for child in children:  # welcome is a command
+            for child in started:  # welcome is a command
                 child.environment["DATABASE_URL"] = postgres.url(process=child.name)
         if not os.environ.get("CELERY_BROKER_URL"):
             services.append(EmbeddedValkey(data))
         Supervisor(
             services=services,
             preparations=[(sys.executable, "-m", "casino.prepare")],
-            children=children,
+            children=started,
             data=data,
             cwd=PROJECT if IS_CHECKOUT else data,
         ).run()
@@ -74,7 +74,7 @@ def _worker(queue: str, processes: str) -> tuple[str, ...]:
     return (*CELERY, "worker", *options)
 
 
-def _children(listener: socket.socket) -> list[Child]:
+def children(listener: socket.socket) -> list[Child]:
     port = listener.getsockname()[1]
     python = sys.executable
     manage = (python, "-m", "casino.manage")

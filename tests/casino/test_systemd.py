@@ -6,26 +6,20 @@ import configparser
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 from pathlib import Path
 
 import pytest
 import yaml
 
+from audit import monitoring
+from audit.desk.record import state_page
+from casino import metrics, up
 from tests.test_docs import documented
 
 ROOT = Path(__file__).parent.parent.parent
 UNITS = ROOT / "deploy" / "systemd"
-PROCESSES = {
-    "web": "web",
-    "replay": "worker",
-    "night": "worker",
-    "notify": "worker",
-    "beat": "beat",
-    "sequencer": "sequencer",
-}
-"""Each process, and whose account and environment it has."""
-
 MOST_EXPOSED = 1.1
 """What ``systemd-analyze security`` may say, from 0 to 10: 1.1 is what a process with a network has left."""
 
@@ -35,6 +29,13 @@ def section(process: str, name: str = "Service") -> configparser.SectionProxy:
     parser.optionxform = str  # type: ignore[assignment,method-assign]
     parser.read(UNITS / f"cabochon-{process}.service")
     return parser[name]
+
+
+WANTED = re.findall(r"^Wants=cabochon-(\w+)\.service$", (UNITS / "cabochon.target").read_text(), re.M)
+"""The processes of a deployment, by the one list of them."""
+
+PROCESSES = {name: section(name)["User"].removeprefix("cabochon-") for name in WANTED}
+"""Each process, and whose account and environment it has."""
 
 
 @pytest.fixture
@@ -95,7 +96,32 @@ def test_each_process_has_its_own_account_and_its_own_environment(process: str, 
     example = (UNITS / f"{account}.env.example").read_text()
     assert f"DATABASE_URL=postgres://cabochon_{account}_login:" in example
     assert f"u cabochon-{account} " in (UNITS / "cabochon.sysusers.conf").read_text()
-    assert section(process, "Install")["WantedBy"] == "cabochon.target"
+
+
+def test_every_list_of_processes_is_that_of_the_target() -> None:
+    """A process that one list lacks is not started by it, or goes on with the program of before an upgrade."""
+    processes = set(WANTED)
+    assert len(processes) == len(WANTED)
+    assert {path.stem.removeprefix("cabochon-") for path in UNITS.glob("*.service")} == processes
+    assert "PartOf=cabochon.target" in (UNITS / "cabochon-.service.d" / "shared.conf").read_text()
+
+    compose = yaml.safe_load((ROOT / "docker" / "compose.yaml").read_text())["services"]
+    assert {
+        name
+        for name, service in compose.items()
+        if service.get("image") == "cabochon" and service["restart"] != "no" and name != "ready"
+    } == processes
+    with socket.socket() as listener:
+        assert {child.name for child in up.children(listener)} - {"welcome"} == processes
+    assert {*monitoring.PROCESSES, "web"} == {*state_page.STALE_S, "web"} == processes
+    of_queues = {name for name in processes if f" -Q {name} " in section(name)["ExecStart"]}
+    assert set(metrics.QUEUES) == of_queues
+
+    [number] = re.findall(r"^There are (\w+) kinds of process:", (ROOT / "docs" / "deployment.md").read_text(), re.M)
+    assert number == ["five", "six", "seven", "eight"][len(processes) - 5]
+    for page in ("deployment.md", "upgrade.md"):
+        named = set(re.findall(r"systemctl [^\n`]*?(cabochon[-.]\w+)", (ROOT / "docs" / page).read_text()))
+        assert named <= {"cabochon.target", "cabochon-web"}, f"{page} has a list of its own"
 
 
 @pytest.mark.parametrize("process", PROCESSES)

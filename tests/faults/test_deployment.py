@@ -173,13 +173,12 @@ class Deployment:
         account = PROCESSES[process]
         unit = section(process)["ExecStart"].replace("%%", "%").replace("${CABOCHON_CONCURRENCY}", "1")
         program, *arguments = shlex.split(unit.replace("/opt/cabochon/.venv/bin", str(Path(sys.executable).parent)))
-        kind = {"web": "web", "replay": "worker", "night": "night"}.get(process)
-        assert kind is None or f"CABOCHON_PROCESS={kind}" in (UNITS / f"cabochon-{process}.service").read_text()
+        kind = re.search(r"CABOCHON_PROCESS=(\w+)", (UNITS / f"cabochon-{process}.service").read_text())
         own = {"CABOCHON_BIND": f"127.0.0.1:{port}"} if port else {}
         self.running[name] = subprocess.Popen(
             [*self.as_nobody(account), program, *arguments],
             cwd=ROOT,
-            env=self.environment(account) | own | ({"CABOCHON_PROCESS": kind} if kind else {}),
+            env=self.environment(account) | own | ({"CABOCHON_PROCESS": kind[1]} if kind else {}),
             stdout=(self.folder / f"{name}.log").open("ab"),
             stderr=subprocess.STDOUT,
             start_new_session=True,
