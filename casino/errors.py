@@ -10,11 +10,12 @@ from __future__ import annotations
 import sys
 from functools import partial
 
+from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
 from django.utils.translation import gettext_lazy as _
 
-from audit.api.problems import FAILED, FRAMEWORK_CODES, Problem, answer, problem_of_database
+from audit.api.problems import FAILED, FOREIGN_HOST, FRAMEWORK_CODES, Problem, answer, problem_of_database
 from audit.desk.database_unavailable import unavailable_page
 
 _DETAILS = {
@@ -32,6 +33,10 @@ _PAGES = {
     404: (_("There is no such page"), _("What was here is gone, or belongs to a casino where you have no role.")),
     500: (_("Something went wrong"), _("The error is recorded. Try again; if it fails again, tell an administrator.")),
 }
+_FOREIGN_HOST = _(
+    "The desk does not go by this name. Use its own address, or have the operator add this name to "
+    "CABOCHON_ALLOWED_HOSTS of the web servers."
+)
 _FORM_REFUSED = _("The form is older than your sign-in. Go back, load the page again, and send it again.")
 
 
@@ -51,8 +56,12 @@ def server_error(request: HttpRequest) -> HttpResponse:
 
 
 def _client_error(status: int, request: HttpRequest, exception: Exception) -> HttpResponse:
+    is_foreign = isinstance(exception, DisallowedHost)
     if _is_of_api(request):
-        return answer(Problem(status, FRAMEWORK_CODES[status], _DETAILS[status]))
+        return answer(Problem(status, FRAMEWORK_CODES[status], FOREIGN_HOST if is_foreign else _DETAILS[status]))
+    if is_foreign:
+        context = {"title": _PAGES[400][0], "why": _FOREIGN_HOST}
+        return HttpResponse(render_to_string("admin/error.html", context), status=400)
     return _page(status, None if status == 400 else request)
 
 

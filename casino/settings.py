@@ -124,6 +124,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "casino.middleware.ContentSecurityPolicy",
     "casino.middleware.RefuseNul",
+    "casino.middleware.RefuseTrace",
     "whitenoise.middleware.WhiteNoiseMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.locale.LocaleMiddleware",
@@ -219,10 +220,11 @@ REST_FRAMEWORK = {
     "URL_FORMAT_OVERRIDE": None,
 }
 SPECTACULAR_SETTINGS = {
-    "TITLE": "Cabochon",
+    "TITLE": "Cabochon record",  # a generator calls its client so: cabochon-client is ours
     "DESCRIPTION": "The record of casino tables: events in, findings out.",
     "VERSION": "1",
     "OAS_VERSION": "3.1.0",
+    "SERVERS": [{"url": "/", "description": "The record that serves this document."}],
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_AUTHENTICATION": [],
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],

@@ -1,5 +1,5 @@
 """What the interface refuses of *new* events, beyond their shape: names for persons, words of bets in capitals,
-misspelt rulesets, and events of another ruleset.
+misspelt rulesets, currencies that there are not, and events of another ruleset; of a sandbox every unknown ruleset.
 
 An event that is stored already is compared and read as it is, so a table system may send it again.
 """
@@ -10,23 +10,38 @@ from collections.abc import Sequence
 from functools import cache
 
 from settlement import registries
-from settlement.codec import refuse_names
-from settlement.events import Event, SessionOpened, WagerPlaced
+from settlement.codec import ShapeError, refuse_names
+from settlement.currencies import CURRENCIES
+from settlement.events import OPENERS, Event, SessionOpened, WagerPlaced
 from settlement.persons.opaque_ids import NAMES_A_PLAYER, PERSONS_OF, is_opaque
 from settlement.ruleset import RULESETS
 from settlement.rulesets import refuse_foreign
-from settlement.spelling import refuse_capitals, refuse_misspelt
+from settlement.spelling import meant, refuse_capitals, refuse_misspelt, refuse_unknown
 
 
-def refuse_unless_admitted(event: Event, ruleset: str | None) -> None:
-    """Raise ``ShapeError`` for a new event that the interface refuses. ``ruleset`` is that of its stream."""
+def refuse_unless_admitted(event: Event, ruleset: str | None, *, is_of_sandbox: bool = False) -> None:
+    """Raise ``ShapeError`` for a new event that the interface refuses. ``ruleset`` is that of its stream.
+
+    A casino may record what nobody adjudicates. In a sandbox that is a mistake of whoever tries a table system.
+    """
     refuse_names(event)
     refuse_foreign((event,), ruleset)
+    if isinstance(event, OPENERS):
+        _refuse_other_currency(event.data.currency)
     if isinstance(event, SessionOpened):
-        refuse_misspelt(event, {name: each.game for name, each in RULESETS.items()})
+        games = {name: each.game for name, each in RULESETS.items()}
+        refuse_misspelt(event, games)
+        if is_of_sandbox:
+            refuse_unknown(event, games)
     known = RULESETS.get(ruleset or "")
     if known is not None and isinstance(event, WagerPlaced):
         refuse_capitals((event,), known.kinds)
+
+
+def _refuse_other_currency(sent: str) -> None:
+    if sent not in CURRENCIES:
+        hint = meant(sent, CURRENCIES)
+        raise ShapeError(f"'{sent}' is no currency of ISO 4217" + (f"; {hint}" if hint else ""), "/data/currency")
 
 
 def are_surely_admitted(events: Sequence[Event]) -> bool:
@@ -36,7 +51,7 @@ def are_surely_admitted(events: Sequence[Event]) -> bool:
         kind = type(event)
         if kind in NAMES_A_PLAYER:
             persons.add(event.data.player)  # type: ignore[union-attr]
-        elif kind in PERSONS_OF:
+        elif kind in PERSONS_OF or kind in OPENERS:
             return False
     bets = {event.data.bet for event in events if isinstance(event, WagerPlaced)}
     return all(map(is_opaque, persons)) and not any(bet.lower() in _every_bet() for bet in bets if bet != bet.lower())

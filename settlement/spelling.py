@@ -72,6 +72,16 @@ def refuse_misspelt(opened: SessionOpened, rulesets: Mapping[str, str]) -> None:
     _refuse_misspelt(opened.data.game, list(dict.fromkeys(rulesets.values())), "/data/game")
 
 
+def refuse_unknown(opened: SessionOpened, rulesets: Mapping[str, str]) -> None:
+    """Raise ``ShapeError`` if an opening names a ruleset that there is not, or another game than its ruleset has."""
+    sent = opened.data.ruleset
+    if sent not in rulesets:
+        listed = ", ".join(f"'{each}'" for each in rulesets)
+        raise ShapeError(f"'{sent[:MAX_LENGTH]}' is none of {listed}: nothing would be adjudicated", "/data/ruleset")
+    if opened.data.game != rulesets[sent]:
+        raise ShapeError(f"the game of '{sent}' is '{rulesets[sent]}'", "/data/game")
+
+
 def _refuse_misspelt(sent: str, words: Collection[str], pointer: str) -> None:
     if sent in words or len(sent) > MAX_LENGTH:
         return

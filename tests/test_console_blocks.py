@@ -13,8 +13,8 @@ import pytest
 from tests.console_blocks import BLOCKS, PAGES, ROOT, Block
 
 PROGRAMS = re.compile(
-    r"(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?(?:(?:python3?|pip|make|docker|psql|curl|git|cabochon|systemctl|rabbitmqctl"
-    r"|manage\.py|export) |pg_\w+ )"
+    r"(?:\$ )?(?:[A-Z_]+=\S+ )*(?:\.venv/bin/)?(?:(?:python3?|pip|make|docker|psql|curl|git|cabochon|systemctl"
+    r"|rabbitmqctl|manage\.py|export) |pg_\w+ )"
 )
 """How a line begins that is typed."""
 

@@ -10,8 +10,11 @@ from typing import Any
 
 import msgspec
 
+from audit.models import ChangeKind, FindingStatus, KeyScope
 from audit.models.adjudication import Severity
+from audit.models.cases import Outcome, State
 from settlement.adjudication import WagerOutcome
+from settlement.codec import STREAM_NAME
 from settlement.events.envelope import MAX_INTEGER
 
 Schema = dict[str, Any]
@@ -28,6 +31,11 @@ TEXT: Schema = {"type": "string"}
 NULLABLE: Schema = {"type": ["string", "null"]}
 HASH: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$", "description": "SHA-256, hexadecimal."}
 INSTANT: Schema = {"type": "string", "format": "date-time"}
+STREAM: Schema = {"type": "string", "pattern": STREAM_NAME.pattern.join(("^", "$"))}
+CURRENCY: Schema = {"type": "string", "pattern": "^[A-Z]{3}$"}
+SANDBOX: Schema = {"type": "boolean", "description": "True: the casino is a sandbox. Not there for any other."}
+CURSOR = "[0-9]+-[0-9]+"
+FINDING_CHANGES = [f"finding.{kind}" for kind in ChangeKind.values]
 HASHES: Schema = {"type": "array", "items": HASH}
 
 
@@ -152,6 +160,58 @@ ANSWERS: Mapping[str, Schema] = {
             "valid_until": {"type": ["string", "null"], "format": "date-time"},
         },
     ),
+    "OwnKey": _object(
+        "What the key of the request is.",
+        {
+            "prefix": {**TEXT, "description": "The twelve digits after `cab_`."},
+            "name": TEXT,
+            "casino": TEXT,
+            "time_zone": TEXT,
+            "sandbox": {"type": "boolean"},
+            "tables": {"type": "array", "items": TEXT},
+            "every_table": {"type": "boolean", "description": "Whether tables that are registered later count too."},
+            "scopes": {"type": "array", "items": {"type": "string", "enum": KeyScope.values}},
+            "signs": {"type": "boolean", "description": "Whether each batch has to be signed."},
+            "expires_at": {"type": ["string", "null"], "format": "date-time"},
+        },
+    ),
+    "StreamList": _object("Streams, those opened last first.", {"streams": _list("OpenedStream")}),
+    "OpenedStream": _object(
+        "A stream.",
+        {
+            "stream": TEXT,
+            "table": {**NULLABLE, "description": "null in the count room."},
+            "gaming_day": {"type": "string", "format": "date"},
+            "opened_at": INSTANT,
+        },
+    ),
+    "BatchList": _object("The accepted requests of a stream, in order.", {"batches": _list("AcceptedBatch")}),
+    "AcceptedBatch": _object(
+        "An accepted request.",
+        {
+            "first_seq": SEQ,
+            "last_seq": SEQ,
+            "next_seq": SEQ,
+            "count": SEQ,
+            "received_at": INSTANT,
+            "key": {**TEXT, "description": "The prefix of the key."},
+        },
+    ),
+    "FeedPage": _object(
+        "Changes in the order in which they became known.",
+        {"changes": _list("FindingChange"), "next": {**TEXT, "description": "The cursor to go on with."}},
+    ),
+    "FindingChange": _object(
+        "A change of a finding.",
+        {
+            "cursor": {**TEXT, "pattern": f"^{CURSOR}$", "description": "Its position in the feed."},
+            "type": {"type": "string", "enum": FINDING_CHANGES},
+            "at": INSTANT,
+            "casino": TEXT,
+            "finding": ref("PublishedFinding"),
+        },
+        optional={"sandbox": SANDBOX},
+    ),
     "PublicKeys": _object("The oldest first.", {"origin": TEXT, "keys": _list("PublicKey")}),
 }
 """The answers, by the names of their schemas."""
@@ -167,4 +227,38 @@ def answer_schemas(finding: Schema) -> dict[str, Schema]:
         "required": [name for name in finding["required"] if name in fields],
     }
     outcome = msgspec.json.schema_components((WagerOutcome,))[1]["WagerOutcome"]
-    return {**ANSWERS, "AdjudicatedFinding": adjudicated, "WagerOutcome": outcome}
+    return {
+        **ANSWERS,
+        "AdjudicatedFinding": adjudicated,
+        "PublishedFinding": _published(adjudicated),
+        "WagerOutcome": outcome,
+    }
+
+
+def _published(adjudicated: Schema) -> Schema:
+    """Return the schema of a finding as the feed and webhooks have it: with its table, times, status and case."""
+    case = _object(
+        "What became of its case. What officers wrote stays at the desk.",
+        {
+            "id": {"type": "integer"},
+            "state": {"type": "string", "enum": State.values},
+            "outcome": {"type": ["string", "null"], "enum": [*Outcome.values, None]},
+        },
+    )
+    own: dict[str, Schema] = {
+        "id": {"type": "integer"},
+        "stream": TEXT,
+        "table": NULLABLE,
+        "gaming_day": {"type": "string", "format": "date"},
+        "occurred_at": INSTANT,
+        "ruleset": NULLABLE,
+        "engine_version": TEXT,
+        "status": {"type": "string", "enum": FindingStatus.values},
+        "case": {**case, "type": ["object", "null"]},
+    }
+    return {
+        **adjudicated,
+        "description": "A finding as it is when it is read or sent.",
+        "properties": {**own, **adjudicated["properties"]},
+        "required": [*own, *adjudicated["required"]],
+    }

@@ -17,7 +17,7 @@ from audit.api.keyed_view import KeyedView, key_of
 from audit.api.problems import Problem, document, problem_of
 from audit.api.request_body import read_body
 from audit.api.schema import EVENTS
-from audit.api.streams import check_name, stream_of, whole
+from audit.api.streams import check_name, number, stream_of, whole
 from audit.event_store import read
 from audit.ingest import quarantine
 from audit.ingest.bodies import Body, MalformedBody
@@ -35,7 +35,7 @@ DRY_RUN = OpenApiParameter(
 )
 SIGNATURE = OpenApiParameter(
     "Cabochon-Signature",
-    str,
+    {"type": "string", "pattern": "^[A-Za-z0-9+/]{86}==$"},
     OpenApiParameter.HEADER,
     description="Of a key with a public key: base64 of the Ed25519 signature over 'cabochon-batch/v1', a line feed, "
     "and canonical JSON of count, first_seq, key (the prefix of the API key), root and stream of what is new.",
@@ -89,8 +89,8 @@ class StreamEvents(KeyedView):
     @extend_schema(
         summary="Read events",
         parameters=[
-            OpenApiParameter("after", int, description="The seq to read on from, 0 for the beginning."),
-            OpenApiParameter("limit", int, description=f"At most {MAX_LIMIT}, 100 unless told."),
+            number("after", "The seq to read on from, 0 for the beginning.", least=0),
+            number("limit", "100 unless told.", most=MAX_LIMIT),
         ],
         responses={
             (200, "application/json"): OpenApiResponse(ref("StoredEvents"), "The stored events, in order."),

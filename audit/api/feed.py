@@ -28,9 +28,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from audit.access.scope import Scope
+from audit.api.answer_schemas import CURSOR, ref
 from audit.api.keyed_view import KeyedView, key_of
 from audit.api.problems import Problem
-from audit.api.streams import whole
+from audit.api.streams import number, whole
 from audit.models import ApiKey, KeyScope
 from audit.notifications import feed
 from audit.notifications.feed import BadCursor, Cursor, StaleCursor
@@ -114,15 +115,15 @@ class FindingsFeed(KeyedView):
         ),
         parameters=[
             OpenApiParameter(
-                "after", str, description="A cursor; `now` for the newest; the beginning unless it is sent."
+                "after",
+                {"type": "string", "pattern": f"^({NEWEST}|{CURSOR})$"},
+                description="A cursor; `now` for the newest; the beginning unless it is sent.",
             ),
-            OpenApiParameter(
-                "limit", int, description=f"Changes of a page, at most {LARGEST_PAGE}; {PAGE} unless sent."
-            ),
+            number("limit", f"Changes of a page; {PAGE} unless sent.", most=LARGEST_PAGE),
             OpenApiParameter("Last-Event-ID", str, OpenApiParameter.HEADER, description="The last id of a stream."),
         ],
         responses={
-            (200, "application/json"): OpenApiResponse(OpenApiTypes.OBJECT, "A page, and the cursor to go on with."),
+            (200, "application/json"): OpenApiResponse(ref("FeedPage"), "A page, and the cursor to go on with."),
             (200, "text/event-stream"): OpenApiResponse(OpenApiTypes.STR, "Server-Sent Events."),
         },
         examples=[OpenApiExample("A page", EXAMPLE, response_only=True, media_type="application/json")],

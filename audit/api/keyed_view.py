@@ -6,17 +6,18 @@ from typing import Any
 
 import structlog
 from django.conf import settings
-from django.core.exceptions import BadRequest, SuspiciousOperation
+from django.core.exceptions import BadRequest, DisallowedHost, SuspiciousOperation
 from django.core.signals import got_request_exception
 from django.http import HttpResponse
 from rest_framework.authentication import BaseAuthentication
+from rest_framework.exceptions import MethodNotAllowed
 from rest_framework.permissions import BasePermission
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from audit.api.authentication import HasScope, KeyAuthentication, KeyThrottle
-from audit.api.problems import FAILED, Problem, answer, handle, problem_of_database
+from audit.api.problems import FAILED, FOREIGN_HOST, Problem, answer, handle, problem_of_database
 from audit.models import ApiKey
 
 log = structlog.get_logger(__name__)
@@ -43,7 +44,10 @@ class KeyedView(APIView):
     _throttle: KeyThrottle | None = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse an unknown parameter: ignoring it would answer another question than was asked."""
+        """Refuse a method that there is not, whoever asks, and an unknown parameter: ignoring it would answer another
+        question than was asked."""
+        if request.method not in self.allowed_methods:
+            raise MethodNotAllowed(str(request.method))
         super().initial(request, *args, **kwargs)
         for name, values in request.query_params.lists():
             if name not in self.parameters:
@@ -69,9 +73,8 @@ class KeyedView(APIView):
             log.warning("database unavailable", exc_info=exc)
             exc = unavailable
         elif isinstance(exc, (SuspiciousOperation, BadRequest)):  # too many parameters, a foreign host
-            exc = Problem(
-                400, "malformed", "The request cannot be read. Check its host and parameters, and send it again."
-            )
+            detail = "The request cannot be read. Check its host and parameters, and send it again."
+            exc = Problem(400, "malformed", FOREIGN_HOST if isinstance(exc, DisallowedHost) else detail)
         try:
             response: HttpResponse = super().handle_exception(exc)
         except Exception as unforeseen:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from audit.api.answer_schemas import ref
 from audit.api.keyed_view import KeyedView, key_of
 from audit.models import GamingTable, KeyScope
 
@@ -19,7 +19,7 @@ class OwnKey(KeyedView):
     @extend_schema(
         summary="What this key is",
         description="Its casino, whether that is a sandbox, the tables it reports on, its scopes, when it expires.",
-        responses=OpenApiTypes.OBJECT,
+        responses={200: ref("OwnKey")},
     )
     def get(self, request: Request) -> Response:
         key = key_of(request)

@@ -101,6 +101,12 @@ FAILED = (
 )
 """The detail of a 500."""
 
+FOREIGN_HOST = (
+    "The record does not go by the name that the header Host says. Use a name that it goes by, or have the operator add"
+    " this one to CABOCHON_ALLOWED_HOSTS of the web servers."
+)
+"""The detail of a 400 for a host that is not allowed."""
+
 NO_KEY = "The request has no key. Send one in the header 'Authorization: Bearer cab_…'; an administrator makes it."
 
 NOT_FOUND = (

@@ -11,9 +11,10 @@ from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from audit.api.answer_schemas import CURRENCY
 from audit.api.keyed_view import KeyedView, key_of
 from audit.api.problems import Problem
-from audit.api.streams import whole
+from audit.api.streams import number, whole
 from audit.exports.pdf import PDF
 from audit.exports.sheets import CSV, XLSX, as_csv
 from audit.models import KeyScope, NightReport
@@ -28,8 +29,8 @@ _NO_REPORT = (
 )
 
 _DAY = OpenApiParameter("gaming_day", OpenApiTypes.DATE, OpenApiParameter.PATH)
-_CURRENCY = OpenApiParameter("currency", str, description="ISO 4217; needed where the night has several.")
-_VERSION = OpenApiParameter("version", int, description="Default: the newest.")
+_CURRENCY = OpenApiParameter("currency", CURRENCY, description="ISO 4217; needed where the night has several.")
+_VERSION = number("version", "Default: the newest.", most=MAX_VERSIONS)
 
 
 class NightView(KeyedView):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from audit.api.answer_schemas import answer_schemas, ref
+from audit.api.answer_schemas import STREAM, answer_schemas, ref
 from audit.api.event_schemas import PERSON, event_schemas
 from audit.api.webhook_schemas import webhook_schemas, webhooks
-from settlement.codec import MAX_EXT_BYTES, STREAM_NAME
+from settlement.codec import MAX_EXT_BYTES
 from settlement.events import TYPES
 from settlement.events.envelope import MAX_INTEGER
 from settlement.events.extension import EXTENSION_TYPE, MAX_TYPE
@@ -46,7 +46,7 @@ PROBLEM: dict[str, Any] = {
 }
 
 ENVELOPE: dict[str, Any] = {
-    "stream": {"type": "string", "pattern": STREAM_NAME.pattern.join(("^", "$"))},
+    "stream": STREAM,
     "seq": {"type": "integer", "minimum": 1, "maximum": MAX_INTEGER},
     "v": {"type": "integer", "const": 1, "default": 1},
     "occurred_at": {"type": "string", "format": "date-time", "description": "RFC 3339, with an offset."},
@@ -131,6 +131,9 @@ def _envelope(description: str, fields: dict[str, Any], *, needs_data: bool) -> 
 EVENTS: dict[str, Any] = {"oneOf": [{"type": "array", "items": ref("Event")}, ref("EventBatch")]}
 """The body of a request that records events."""
 
+IN_PATHS: dict[str, dict[str, Any]] = {"stream": STREAM, "id": {"minimum": 1, "maximum": 2**63 - 1}}
+"""What the patterns of the addresses do not say of their parts."""
+
 RATE = {
     name: {"description": description, "schema": {"type": "integer"}}
     for name, description in (
@@ -145,7 +148,7 @@ def add_problems(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
     """Add problems, rate-limit headers, events, answers and webhooks to the document (a drf-spectacular hook)."""
     schemas = result["components"]["schemas"]
     schemas.update({**envelope_schemas(), **answer_schemas(schemas["Finding"]), "Problem": PROBLEM})
-    schemas.update(webhook_schemas())
+    schemas.update(webhook_schemas(schemas["PublishedFinding"]))
     result["webhooks"] = webhooks()
     problem: dict[str, Any] = {
         "description": "A problem: 400, 401, 403, 404, 405, 406, 408, 409, 411, 413, 415, 422, 429, 500 or 503.",
@@ -153,6 +156,9 @@ def add_problems(result: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
     }
     for operations in result["paths"].values():
         for operation in operations.values():
+            for parameter in operation.get("parameters", ()):
+                if parameter["in"] == "path":
+                    parameter["schema"] = {**parameter["schema"], **IN_PATHS.get(parameter["name"], {})}
             if "requestBody" in operation:
                 operation["requestBody"]["required"] = True
             for response in operation["responses"].values():

@@ -22,6 +22,15 @@ from audit.event_store.streams import instant
 from audit.felt import table_at
 from audit.models import ApiKey, Finding, KeyScope, LoggedStream, RunState
 from settlement.codec import STREAM_NAME
+from settlement.events.envelope import MAX_INTEGER
+
+
+def number(
+    name: str, description: str, *, least: int = 1, most: int = MAX_INTEGER, required: bool = False
+) -> OpenApiParameter:
+    """Return a query parameter that ``whole`` reads."""
+    schema = {"type": "integer", "minimum": least, "maximum": most}
+    return OpenApiParameter(name, schema, required=required, description=description)
 
 
 def check_name(stream: str) -> None:
@@ -104,9 +113,9 @@ class Streams(KeyedView):
         summary="The newest streams",
         parameters=[
             OpenApiParameter("gaming_day", OpenApiTypes.DATE, description="Those of one gaming day."),
-            OpenApiParameter("limit", int, description=f"At most {MAX_STREAMS}, {MAX_STREAMS} unless told."),
+            number("limit", f"{MAX_STREAMS} unless told.", most=MAX_STREAMS),
         ],
-        responses=OpenApiTypes.OBJECT,
+        responses={200: ref("StreamList")},
     )
     def get(self, request: Request) -> Response:
         streams = Scope.of(key_of(request), KeyScope.STREAMS_READ).rows(
@@ -142,14 +151,14 @@ class StreamBatches(KeyedView):
     @extend_schema(
         summary="The accepted requests of a stream",
         parameters=[
-            OpenApiParameter("after", int, description="Those that begin after this seq; 0 for the beginning."),
-            OpenApiParameter("limit", int, description=f"At most {MAX_BATCHES}, 100 unless told."),
+            number("after", "Those that begin after this seq; 0 for the beginning.", least=0),
+            number("limit", "100 unless told.", most=MAX_BATCHES),
         ],
-        responses=OpenApiTypes.OBJECT,
+        responses={200: ref("BatchList")},
     )
     def get(self, request: Request, stream: str) -> Response:
         logged = stream_of(key_of(request), stream)
-        after = whole(request, "after", default=0, least=0, most=2**53 - 1)
+        after = whole(request, "after", default=0, least=0, most=MAX_INTEGER)
         limit = whole(request, "limit", default=100, least=1, most=MAX_BATCHES)
         found = read.batches_after(logged.stream_id, after, limit=limit)
         return Response(
@@ -198,14 +207,14 @@ class StreamTable(KeyedView):
 
     @extend_schema(
         summary="The table at an instant",
-        parameters=[OpenApiParameter("at", int, description="The seq after which; the last event's unless told.")],
+        parameters=[number("at", "The seq after which; the last event's unless told.")],
         responses=OpenApiTypes.OBJECT,
     )
     def get(self, request: Request, stream: str) -> Response:
         logged = stream_of(key_of(request), stream)
         if logged.table_id is None:
             raise Problem(404, "not-found", "This stream is a count and has no table. Name the stream of a session.")
-        at = whole(request, "at", default=2**53 - 1, least=1, most=2**53 - 1)
+        at = whole(request, "at", default=MAX_INTEGER, least=1, most=MAX_INTEGER)
         try:
             with monitoring.statement_limit(STATEMENT_S):
                 table = table_at(logged.stream_id, at)

@@ -11,10 +11,10 @@ from drf_spectacular.utils import OpenApiParameter, OpenApiResponse, extend_sche
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from audit.api.answer_schemas import ref
+from audit.api.answer_schemas import STREAM, ref
 from audit.api.keyed_view import KeyedView, key_of
 from audit.api.problems import Problem
-from audit.api.streams import stream_of, whole
+from audit.api.streams import number, stream_of, whole
 from audit.event_store.streams import instant
 from audit.models import KeyScope
 from audit.transparency import cosignatures, signing_keys, tree
@@ -40,7 +40,7 @@ class NewestCheckpoint(KeyedView):
             "witnesses (C2SP cosignature/v1) that are kept on it."
         ),
         parameters=[
-            OpenApiParameter("size", int, description="The one signed at just this size."),
+            number("size", "The one signed at just this size."),
             OpenApiParameter("cosigned", int, enum=[1], description="The newest one that a witness has cosigned."),
         ],
         responses={(200, "text/plain"): OpenApiResponse(OpenApiTypes.STR, "The signed note.")},
@@ -71,9 +71,9 @@ class Inclusion(KeyedView):
             "409 `not-sealed` until a checkpoint holds it, which takes a fraction of a second."
         ),
         parameters=[
-            OpenApiParameter("stream", str, required=True),
-            OpenApiParameter("seq", int, required=True),
-            OpenApiParameter("size", int, description="A checkpoint's size; the newest unless told."),
+            OpenApiParameter("stream", STREAM, required=True),
+            number("seq", "The event.", required=True),
+            number("size", "A checkpoint's size; the newest unless told."),
         ],
         responses={200: ref("Inclusion")},
     )
@@ -99,8 +99,8 @@ class Consistency(KeyedView):
     @extend_schema(
         summary="Prove that nothing was rewritten",
         parameters=[
-            OpenApiParameter("from", int, required=True, description="The size of the earlier tree."),
-            OpenApiParameter("to", int, description="The size of the later; the newest checkpoint's unless told."),
+            number("from", "The size of the earlier tree.", required=True),
+            number("to", "The size of the later; the newest checkpoint's unless told."),
         ],
         responses={200: ref("Consistency")},
     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from audit.api.answer_schemas import ref
-from audit.models import AlertEnd, AlertKind, ChangeKind
+from audit.api.answer_schemas import FINDING_CHANGES, SANDBOX, ref
+from audit.models import AlertEnd, AlertKind
+from audit.notifications.webhook_delivery import IDENTITY
 
 _TIME: dict[str, Any] = {"type": "string", "format": "date-time"}
 _TEXT: dict[str, Any] = {"type": "string"}
@@ -20,15 +21,16 @@ _HEADERS = [
 ]
 
 
-def webhook_schemas() -> dict[str, dict[str, Any]]:
-    """Return the schema of each message, by name."""
+def webhook_schemas(finding: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the schema of each message, by name; ``finding`` is that of a finding that is sent whole."""
+    identity = {name: finding["properties"][name] for name in IDENTITY}
     change = _object(
         "A change of a finding, as the feed has it.",
         {
             "cursor": {**_TEXT, "description": "Its position in the feed."},
             "casino": _TEXT,
-            "sandbox": {"type": "boolean", "description": "True: the casino is a sandbox. Not there for any other."},
-            "finding": {"type": "object", "description": "The finding as it is when it is sent, with table and case."},
+            "sandbox": SANDBOX,
+            "finding": {"anyOf": [ref("PublishedFinding"), ref("ShortenedFinding")]},
         },
         but=("sandbox",),
     )
@@ -45,7 +47,12 @@ def webhook_schemas() -> dict[str, dict[str, Any]]:
         },
     )
     return {
-        "FindingMessage": _message([f"finding.{kind}" for kind in ChangeKind.values], change),
+        "ShortenedFinding": _object(
+            "Which finding it is, of a message that would be longer than 256 KiB: read the rest by its id.",
+            {**identity, "is_shortened": {"type": "boolean", "const": True}},
+            but=("wager",),
+        ),
+        "FindingMessage": _message(FINDING_CHANGES, change),
         "AlertMessage": _message(
             ["alert.opened", "alert.ended"], _object("Of which casino.", {"casino": _TEXT, "alert": alert})
         ),
@@ -72,11 +79,16 @@ def _message(types: list[str], data: dict[str, Any]) -> dict[str, Any]:
 
 
 def _sent(schema: str, summary: str) -> dict[str, Any]:
+    """Return a webhook. Its body names its schema in words: where a webhook refers to a component, what
+    openapi-generator writes in TypeScript does not compile. The component itself is in every generated client."""
+    body = {"type": "object", "additionalProperties": True, "description": f"A `{schema}` of the components."}
     return {
         "post": {
+            "operationId": f"receive{schema}",
+            "tags": ["webhooks"],
             "summary": summary,
             "parameters": _HEADERS,
-            "requestBody": {"required": True, "content": {"application/json": {"schema": ref(schema)}}},
+            "requestBody": {"required": True, "content": {"application/json": {"schema": body}}},
             "responses": {
                 "2XX": {"description": "Taken. It has to come within ten seconds."},
                 "410": {"description": "Nobody is here any more: the webhook is deactivated (by a finding alone)."},

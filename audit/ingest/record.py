@@ -328,7 +328,7 @@ def _check_admitted(key: ApiKey, stream: str, new: list[SentEvent], ruleset: str
     faults: list[tuple[int, ShapeError]] = []
     for each in new:
         try:
-            refuse_unless_admitted(each.event, ruleset)
+            refuse_unless_admitted(each.event, ruleset, is_of_sandbox=key.casino.is_sandbox)
             refuse_controls(each.envelope)
         except ShapeError as fault:
             faults.append((each.index, fault))

@@ -1,12 +1,11 @@
 """What the documents say to type is typed: every console block of a page, in order, on a machine that is thrown away.
 
-``WORLDS`` says on what each page's reader sits: a checkout, beside ``make run``, or a host with PostgreSQL and RabbitMQ.
+``WORLDS`` says what each page's reader has: a checkout, ``make run`` beside it, or a host with PostgreSQL and RabbitMQ.
 Nothing of a block is changed. What it prints has to be what the page says.
 """
 
 from __future__ import annotations
 
-import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -51,7 +50,7 @@ python manage.py simulate --casino deauville --tables 1 --coups 5 --gaming-day 2
   --post http://localhost:8000 --key $KEY
 export CABOCHON_URL=http://localhost:8000 CABOCHON_KEY=$KEY
 STREAM=$(curl -s -H "Authorization: Bearer $KEY" $CABOCHON_URL/api/v1/streams |
-  python -c "import json, sys; print(next(each['stream'] for each in json.load(sys.stdin)['streams'] if each['table']))")
+  python -c "import json, sys; print([each['stream'] for each in json.load(sys.stdin)['streams'] if each['table']][0])")
 """
 """A casino ``deauville`` with a session of the night that the pages speak of."""
 

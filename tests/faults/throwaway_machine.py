@@ -14,7 +14,6 @@ import shutil
 import subprocess
 import tempfile
 from functools import cache
-from pathlib import Path
 
 _ENTER = """
 set -e
@@ -29,6 +28,7 @@ mkdir -p .before
 pivot_root . .before
 cd /
 umount -l /.before
+cat > /tmp/typed
 {bring}
 {network}
 """
@@ -50,7 +50,8 @@ def run(script: str, *, bring: str = "", is_alone: bool = False) -> subprocess.C
 
     ``bring`` is run before, with the network of this machine.
     """
-    network = "exec unshare --net bash -c 'ip link set lo up && exec bash -s'" if is_alone else "exec bash -s"
+    network = "exec unshare --net bash -c 'ip link set lo up && exec bash /tmp/typed < /dev/null'"
+    network = network if is_alone else "exec bash /tmp/typed < /dev/null"
     fetch = f"bash -c {shlex.quote(bring)} < /dev/null" if bring else ""
     with tempfile.TemporaryDirectory() as folder:
         enter = _ENTER.format(bring=fetch, network=network)

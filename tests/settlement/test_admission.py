@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from typing import Any
 
 import pytest
+from babel import core as babel_core
 
 from settlement import ShapeError, adjudicate, canonical, decode
 from settlement.admission import are_surely_admitted, refuse_unless_admitted
@@ -18,7 +20,8 @@ from settlement.codec import (
     decode_one_stored,
     decode_stored,
 )
-from settlement.events import ExtensionEvent, SessionOpened
+from settlement.currencies import CURRENCIES
+from settlement.events import Event, ExtensionEvent, SessionOpened
 from settlement.rulesets import RULESETS
 from settlement.spelling import likely_word
 from tests.settlement.streams import event, opener
@@ -181,6 +184,10 @@ def opens(ruleset: str, **data: Any) -> SessionOpened:
     assert isinstance(opened, SessionOpened)
     assert not are_surely_admitted([opened])
     return opened
+
+
+def counts(currency: str) -> Event:
+    return decode(event("s", 1, "count.opened", casino="demo", gaming_day="2010-11-19", currency=currency))
 
 
 @pytest.mark.parametrize(
@@ -349,3 +356,48 @@ def test_ext_is_hashed_and_read_alone() -> None:
     assert decode_canonical_all(b"[%b]" % escaped) is None
     assert refused_at(escaped) == "/ext/a"
     assert b'"b":1,"a":2' not in canonical(json.dumps(json.loads(usual) | {"ext": {"b": 1, "a": 2}}).encode())
+
+
+@pytest.mark.parametrize(("sent", "hint"), [("EUX", "did you mean 'EUR'?"), ("ECU", ""), ("XXX", ""), ("XTS", "")])
+def test_a_currency_that_there_is_not_is_refused(sent: str, hint: str) -> None:
+    for new in (opens("fr-craps", currency=sent), counts(sent)):
+        with pytest.raises(ShapeError, match="no currency of ISO 4217") as refused:
+            refuse_unless_admitted(new, "fr-craps")
+        assert refused.value.pointer == "/data/currency"
+        assert refused.value.reason.endswith(hint)
+        assert not are_surely_admitted([new])
+
+
+@pytest.mark.parametrize("sent", ["EUR", "CHF", "JPY", "FRF", "DEM", "XAF", "XPF"])
+def test_a_currency_of_now_and_of_a_history_is_admitted(sent: str) -> None:
+    refuse_unless_admitted(opens("fr-craps", currency=sent), "fr-craps")
+    refuse_unless_admitted(counts(sent), None)
+
+
+def test_the_currencies_are_those_of_the_source() -> None:
+    since = date(1990, 1, 1)
+    known = {
+        code
+        for spells in babel_core.get_global("territory_currencies").values()
+        for code, _start, end, is_tender in spells
+        if is_tender and (end is None or date(*end) >= since)
+    }
+    assert known - CURRENCIES == {"BAN", "MCF", "MDC", "MKN", "YUR"}, "they have a code of Unicode, none of ISO"
+    assert CURRENCIES - known == {"VED"}, "a second code of the currency of Venezuela"
+
+
+@pytest.mark.parametrize("sent", ["nevada-craps", "", "x" * 30_000])
+def test_a_sandbox_refuses_a_ruleset_that_there_is_not_and_lists_those_there_are(sent: str) -> None:
+    with pytest.raises(ShapeError) as refused:
+        refuse_unless_admitted(opens(sent), sent, is_of_sandbox=True)
+    assert refused.value.pointer == "/data/ruleset"
+    assert all(f"'{name}'" in refused.value.reason for name in RULESETS)
+    assert len(refused.value.reason) < 1_000
+
+
+def test_a_sandbox_refuses_another_game_than_that_of_the_ruleset() -> None:
+    with pytest.raises(ShapeError, match="the game of 'fr-craps' is 'craps'") as refused:
+        refuse_unless_admitted(opens("fr-craps", game="baccarat"), "fr-craps", is_of_sandbox=True)
+    assert refused.value.pointer == "/data/game"
+    for name, ruleset in RULESETS.items():
+        refuse_unless_admitted(opens(name, game=ruleset.game), name, is_of_sandbox=True)

@@ -112,8 +112,11 @@ class Command(BaseCommand):
         begun = {"casino": options["casino"], "first_day": options["gaming_day"], "seed": options["seed"]}
         fraud = FRAUDS[options["fraud"]](options["strength"]) if options["fraud"] else Fraud()
         season = Season(tables=options["tables"], coups=options["coups"], fraud=fraud, **begun)
-        if options["out"] not in (None, "-") and not Path(options["out"]).is_dir():
-            raise CommandError("a season is written into a folder, or to standard output", returncode=2)
+        if options["out"] not in (None, "-"):
+            try:
+                Path(options["out"]).mkdir(parents=True, exist_ok=True)
+            except OSError:
+                raise CommandError("a season is written into a folder, or to standard output", returncode=2) from None
         streams = events = 0
         for played in season.nights(options["nights"] or SEASON_NIGHTS):
             count = Night("count", "", played.count[0]["stream"], played.count)

@@ -108,6 +108,10 @@ def test_every_answer_is_as_its_schema_has_it_and_has_no_field_that_the_schema_h
         "Inclusion": tenant.get("/log/inclusion?stream=s&seq=3").json(),
         "Consistency": tenant.get("/log/consistency?from=1").json(),
         "PublicKeys": tenant.get("/log/key").json(),
+        "OwnKey": tenant.get("/key").json(),
+        "StreamList": tenant.get("/streams").json(),
+        "BatchList": tenant.get("/streams/s/batches").json(),
+        "FeedPage": tenant.get("/findings/feed").json(),
     }
     for name, answer in answers.items():
         _valid(document, name, answer)
@@ -116,6 +120,37 @@ def test_every_answer_is_as_its_schema_has_it_and_has_no_field_that_the_schema_h
     assert answers["DryRunResult"]["findings"]
     assert answers["Adjudication"]["findings"]
     assert answers["Adjudication"]["wagers"]
+    changes = answers["FeedPage"]["changes"]
+    assert changes
+    finding = document["components"]["schemas"]["PublishedFinding"]
+    assert all(change["finding"].keys() <= finding["properties"].keys() for change in changes)
+
+
+@pytest.mark.django_db
+def test_the_document_says_what_generators_and_fuzzers_need(client: Client) -> None:
+    """No client is called as ours is; each number has its bounds, and each name its pattern."""
+    document = client.get("/api/v1/schema/?format=json").json()
+    assert document["info"]["title"].lower().replace(" ", "-") + "-client" != "cabochon-client"
+    assert document["servers"] == [{"url": "/", "description": "The record that serves this document."}]
+    parameters = [
+        (f"{method} {path}", each["name"], each["schema"])
+        for path, operations in document["paths"].items()
+        for method, operation in operations.items()
+        for each in operation.get("parameters", ())
+    ]
+    assert [
+        (where, name)
+        for where, name, schema in parameters
+        if schema["type"] == "integer" and not ({"minimum", "maximum"} <= schema.keys() or "enum" in schema)
+    ] == []
+    assert {name for _, name, schema in parameters if name in ("stream", "currency") and "pattern" not in schema} == {
+        "stream"
+    }, "a filter of findings takes any text, and finds nothing"
+    answers = {
+        content["schema"].get("$ref", "")
+        for content in document["paths"]["/api/v1/findings/feed"]["get"]["responses"]["200"]["content"].values()
+    }
+    assert "#/components/schemas/FeedPage" in answers
 
 
 @pytest.mark.django_db

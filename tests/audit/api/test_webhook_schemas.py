@@ -35,7 +35,8 @@ def receiver(settings: Any) -> Iterator[Receiver]:
 
 def validate(document: dict[str, Any], webhook: str, message: Any) -> None:
     body = document["webhooks"][webhook]["post"]["requestBody"]["content"]["application/json"]["schema"]
-    jsonschema.validate(message, {**body, "components": document["components"]})
+    name = body["description"].split("`")[1]
+    jsonschema.validate(message, {"$ref": f"#/components/schemas/{name}", "components": document["components"]})
 
 
 def types(document: dict[str, Any], schema: str) -> set[str]:

@@ -23,6 +23,7 @@ from audit.reconciliation import runs, schedule
 from audit.tasks import night_close, night_reconcile
 from audit.transparency import signing_keys
 from audit.transparency.outcome import Outcome
+from settlement.rulesets import RULESETS
 from tests.audit.tables import TOUCHED_WRONGLY, Tenant, dice_touched_wrongly
 
 
@@ -178,3 +179,20 @@ def test_the_command_lists_sandboxes_and_empties_one(sandbox: Tenant, tenant: Te
     for code, message in ((tenant.code, "not a sandbox"), ("nowhere", "There is no casino")):
         with pytest.raises(CommandError, match=message):
             run("--empty", code)
+
+
+def test_an_unknown_ruleset_is_refused_with_the_list_and_at_a_casino_recorded(
+    sandbox: Tenant, tenant: Tenant, stream: str
+) -> None:
+    for key in (sandbox, tenant):
+        session = key.session(stream, 1)
+        session[0]["data"] |= {"ruleset": "uk-roulette", "game": "roulette"}
+        answer = key.post(stream, session)
+        if key is tenant:
+            assert answer.status_code == 201
+            continue
+        assert (answer.status_code, answer.json()["code"]) == (422, "invalid")
+        [error] = answer.json()["errors"]
+        assert error["pointer"] == "/0/data/ruleset"
+        assert all(f"'{name}'" in error["detail"] for name in RULESETS)
+        assert not LoggedStream.objects.filter(casino=key.casino, name=stream).exists()
