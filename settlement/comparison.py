@@ -94,15 +94,17 @@ def beginning(state: Folded, event: Event) -> list[Change]:
 class Comparisons:
     """The states folded beside ``state``, by the seq of the change that they differ in."""
 
-    __slots__ = ("others", "state")
+    __slots__ = ("_woken_by", "others", "state")
 
     def __init__(self, state: Folded) -> None:
         self.state = state
-        self.others: dict[int, Folded] = {
-            key: self._other(key, difference.table)
-            for key, difference in state.table.differences.items()
-            if difference.table is not None
-        }
+        self.others: dict[int, Folded] = {}
+        self._woken_by: dict[str, set[int]] = {}  # a wager -> the comparisons that an event about it wakes
+        for key, difference in state.table.differences.items():
+            if difference.table is not None:
+                self.others[key] = self._other(key, difference.table)
+            else:
+                self._sleep(key)
 
     def begin(self, event: Event) -> None:
         """Begin a comparison for each change that makes ``event`` another; it comes next."""
@@ -126,20 +128,34 @@ class Comparisons:
     def before(self, event: Event, ids: set[str]) -> None:
         """Make ready for ``event``, which mentions ``ids``: wake what it concerns, lend what the others do not hold."""
         held = self.state.table.wagers
-        for key, difference in self.state.table.differences.items():
-            otherwise = {*(wager.id for wager in difference.apart), *difference.absent}
-            if key not in self.others and not ids.isdisjoint(otherwise):
-                difference.table = self._copy()
-                difference.table.wagers.update((wager.id, wager) for wager in difference.apart)
-                difference.apart = []
-                self._set_going(key, difference)
+        if woken := {key for each in ids for key in self._woken_by.get(each, ())}:
+            for key in [each for each in self.state.table.differences if each in woken]:
+                self._wake(key)
         for key, other in self.others.items():
             never_placed = self.state.table.differences[key].absent
-            absent = sorted((ids & held.keys()) - other.table.wagers.keys() - set(never_placed))
+            # Looked up one by one: to subtract the keys of a dictionary costs as much as it has wagers.
+            absent = [
+                each
+                for each in sorted(ids)
+                if each in held and each not in other.table.wagers and each not in never_placed
+            ]
             # One that is undecided here, and not held there, does not play there at all: its source does.
             lent = [held[wager_id] for wager_id in absent if not held[wager_id].undecided]
             if lent:
                 other.recall(_copied(lent))
+
+    def _wake(self, key: int) -> None:
+        difference = self.state.table.differences[key]
+        for wager_id in _otherwise(difference):
+            self._woken_by[wager_id].discard(key)
+        difference.table = self._copy()
+        difference.table.wagers.update((wager.id, wager) for wager in difference.apart)
+        difference.apart = []
+        self._set_going(key, difference)
+
+    def _sleep(self, key: int) -> None:
+        for wager_id in _otherwise(self.state.table.differences[key]):
+            self._woken_by.setdefault(wager_id, set()).add(key)
 
     def after(self, event: Event, found: list[Finding]) -> None:
         """Fold ``event`` in the others, too; ``found`` is what it raised here."""
@@ -154,7 +170,7 @@ class Comparisons:
             before = len(other.table.findings)
             other.feed_all((event,))
             # ``before`` lent what the others did not hold: what is missing now, was placed here alone.
-            difference.absent = sorted({*difference.absent, *ids} - other.table.wagers.keys())
+            difference.absent = sorted(each for each in {*difference.absent, *ids} if each not in other.table.wagers)
             there = [finding.ref for finding in other.table.findings[before:]]
             other.forget_findings()
             if key != PARAMS and here != there:
@@ -223,6 +239,7 @@ class Comparisons:
                 difference.apart = [wager for wager in there.wagers.values() if wager.id not in kept]
                 difference.table = None
                 del self.others[key]
+                self._sleep(key)
             elif len(there.wagers) > MOST_APART + len(kept):
                 self._end(key, seq)
 
@@ -335,6 +352,11 @@ def as_it_reads(difference: Difference) -> Finding:
     if difference.ended_at:
         facts["compared_through"] = difference.ended_at
     return msgspec.structs.replace(difference.finding, facts=facts)
+
+
+def _otherwise(difference: Difference) -> set[str]:
+    """Return the wagers that are another in a comparison that is not under way, or that it does not have."""
+    return {*(wager.id for wager in difference.apart), *difference.absent}
 
 
 def _is_by(difference: Difference, finding: Finding) -> bool:

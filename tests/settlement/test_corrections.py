@@ -397,6 +397,62 @@ def test_a_comparison_ends_where_both_are_the_same_again_and_wakes() -> None:
     assert "losing-wager-paid" in [each.rule for each in finding.hides]
 
 
+class Wagers(dict[str, Any]):
+    """The wagers of a table, by id, that count how often somebody goes through all of them."""
+
+    walks = 0
+
+    def keys(self) -> Any:
+        self.walks += 1
+        return super().keys()
+
+    def values(self) -> Any:
+        self.walks += 1
+        return super().values()
+
+    def __iter__(self) -> Any:
+        self.walks += 1
+        return super().__iter__()
+
+
+class Apart(list[Any]):
+    """The wagers that a comparison keeps, which count how often somebody goes through them."""
+
+    walks = 0
+
+    def __iter__(self) -> Any:
+        self.walks += 1
+        return super().__iter__()
+
+
+def test_an_event_costs_a_comparison_the_wagers_that_it_mentions_and_not_all_on_the_table() -> None:
+    rest = [placed("a"), *[placed(f"w{each}") for each in range(20)], corrected(2, wager="a", bet="rouge", stake=500)]
+    events = [decode(raw) for raw in stream_of("fr-roulette", *rest)]
+    known = changes_in(events)
+    state = State(known)
+    state.feed_all(events[:10])
+    (there,) = [each.table for each in state._comparisons.others.values()]
+    there.wagers = counted = Wagers(there.wagers)
+    state.feed_all(events[10:-1])
+    assert len(there.wagers) == 21
+    assert counted.walks == 0
+    assert state.from_bytes(state.to_bytes(), known).feed_all(events[-1:]), "and it is compared"
+
+
+def test_an_event_about_another_wager_costs_a_comparison_that_has_ended_nothing() -> None:
+    rest = [placed("a"), ball("2"), corrected(3, pocket="3"), ball("5")]
+    events = [decode(raw) for raw in stream_of("fr-roulette", *rest, placed("b"), placed("c"), paid("a"))]
+    state = State(changes_in(events))
+    state.feed_all(events[:5])
+    (difference,) = state.table.differences.values()
+    assert (difference.table, len(difference.apart)) == (None, 1)
+    difference.apart = counted = Apart(difference.apart)
+    state.feed_all(events[5:7])
+    assert counted.walks == 0
+    state.feed_all(events[7:])
+    assert difference.table is not None, "an event about its wager wakes it"
+
+
 def test_what_an_annulment_hides_is_said_in_the_midst_of_the_coup_as_the_money_stands() -> None:
     stream = stream_of("fr-roulette", ("payout.recovered", {"wager": "w0", "winnings": 100}), annulled(2))
     for approved in (None, ()):
