@@ -63,7 +63,7 @@ def _found(stream_id: int, adjudication: Adjudication | None, max_events: int) -
     if adjudication is not None and adjudication.run is not None:
         events = _events(stream_id, adjudication.next_seq, max_events)
         try:
-            return fold_on(adjudication, adjudication.run, events).findings
+            return fold_on(adjudication, adjudication.run, [events]).findings
         except NeedsReplay:
             pass
     return _folded_anew(stream_id, _events(stream_id, 1, max_events))

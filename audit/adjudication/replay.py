@@ -19,6 +19,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from django.contrib.postgres.expressions import ArraySubquery
@@ -56,16 +57,20 @@ STEP_EVENTS = 32_000
 """Most events read for one transaction: enough to be cheap, few enough to lose little to a crash."""
 
 SHARED_STEP_EVENTS = 8_000
-"""The same while other casinos have their steps: what is read and not folded is read again."""
+"""The same while other casinos have their steps."""
 
 STEP_S = 0.5
 """Seconds of processor time after which a step folds no more, and commits what it has folded.
 
-Who comes while a casino is alone waits for that step, too.
+A casino whose events arrive while another is alone waits until that step ends.
 """
 
 SHARED_STEP_S = 0.25
-"""The same while other casinos have their steps: what they may have to wait for."""
+"""The same while other casinos have their steps. They wait until it ends."""
+
+FIRST_CHUNK = 500
+"""Events that a step reads before it folds any. It reads more while it has time left, because the next step reads
+again what this one did not fold."""
 
 FIRST_SLICE, MOST_SLICE = 64, 1_024
 """Events folded between two looks at the clock. Each slice is twice the one before: so the bound is kept where an event
@@ -229,49 +234,61 @@ def _step(
 ) -> Progress | None:
     stream_id = adjudication.stream_id
     last_seq = read.next_seq_of(stream_id) - 1
-    pages = stream_reader.pages(stream_id, adjudication.next_seq, last_seq, max_events=max_events, max_bytes=STEP_BYTES)
-    events = [event for page in pages for event in page]
-    if not events:
+    if adjudication.cursor or run.tries or adjudication.what_if is not None:
+        witness = None
+    chunks = stream_reader.chunks(
+        stream_id,
+        adjudication.next_seq,
+        last_seq,
+        first=FIRST_CHUNK if witness is None else max_events,
+        max_events=max_events,
+        max_bytes=STEP_BYTES,
+    )
+    first = next(chunks, None)
+    if first is None:
         if adjudication.cursor:
-            _end_step(adjudication, run, at_end=True, has_found=False, before=_root_before(adjudication))
+            before = _root_before(adjudication) if _takes_over(run, at_end=True) else None
+            _end_step(adjudication, run, at_end=True, before=before)
         return Progress(folded=0, cursor=adjudication.cursor, behind=False)
-    is_whole = not adjudication.cursor and next_seq_after(events[-1]) > last_seq and _has_close(events)
-    if not is_whole or run.tries or adjudication.what_if is not None:
+    if next_seq_after(first[-1]) <= last_seq or not _has_close(first):
         witness = None
     try:
-        folded = fold_on(adjudication, run, events, witness, is_over=lambda: processor_s() >= ends_at)
+        folded = fold_on(adjudication, run, chain([first], chunks), witness, is_over=lambda: processor_s() >= ends_at)
     except NeedsReplay as needed:
         if not _begin_another_run(adjudication, run, RunCause.CORRECTION, needed.held):
             return None
-        return Progress(folded=len(events), cursor=0, behind=True)
-    state = folded.state
-    if witness is not None and state.table.closed_by and len(folded.events) == len(events):
+        return Progress(folded=len(first), cursor=0, behind=True)
+    state, events = folded.state, folded.events
+    if witness is not None and state.table.closed_by and len(events) == len(first):
         witness.ends()
-    events = list(folded.events)
     state.forget_findings()
     clocks.find_ahead(state.table, stream_id, events)
     found = [*folded.findings, *state.table.findings]
-    before = _root_before(adjudication)
+    at_end = next_seq_after(events[-1]) > last_seq
+    is_kept = found or state.table.closed_by or _takes_over(run, at_end=at_end)
+    before = _root_before(adjudication) if is_kept else None
     findings.add_findings(adjudication, state, found, events)
     state.forget_findings()
     retired_wagers.retire(adjudication, state, folded.recalled, through=events[-1].seq)
     _move_cursor(adjudication, state, events[-1])
-    behind = adjudication.next_seq <= last_seq
-    _end_step(adjudication, run, at_end=not behind, has_found=bool(found) or adjudication.closed, before=before)
+    _end_step(adjudication, run, at_end=at_end, before=before)
     adjudication.save()
-    return Progress(len(events), adjudication.cursor, behind, has_closed=adjudication.closed and not behind)
+    return Progress(len(events), adjudication.cursor, not at_end, has_closed=adjudication.closed and at_end)
 
 
-def _end_step(adjudication: Adjudication, run: AdjudicationRun, *, at_end: bool, has_found: bool, before: str) -> None:
-    """Note that a step succeeded. Have the log keep what is found, if the step found anything or closed the session.
+def _takes_over(run: AdjudicationRun, *, at_end: bool) -> bool:
+    """Return whether a step has the findings of a run stand in place of another's."""
+    return at_end and run.replaces_id is not None and run.completed_at is None
 
-    ``before`` is the root of what runs had found before the step.
-    Not at every step, but in the transaction of each that changes a finding: so the newest entry of a session is what
-    is stored of it, at every instant.
+
+def _end_step(adjudication: Adjudication, run: AdjudicationRun, *, at_end: bool, before: str | None) -> None:
+    """Note that a step succeeded, and enter what is found into the log.
+
+    ``before`` is the root of what runs had found before the step. It is None if the step changes no finding: then
+    nothing is entered, and the newest entry of a session is still what is stored of it.
     """
-    takes_over = at_end and run.replaces_id is not None and run.completed_at is None
     runs.step_done(run, at_end=at_end)
-    if takes_over or has_found:
+    if before is not None:
         _keep(adjudication, run, before)
 
 
@@ -302,15 +319,15 @@ def _has_close(events: Sequence[Event]) -> bool:
 def fold_on(
     adjudication: Adjudication,
     run: AdjudicationRun,
-    events: Sequence[Event],
+    chunks: Iterable[Sequence[Event]],
     witness: Witness | None = None,
     *,
     is_over: Callable[[], bool] = lambda: False,
 ) -> Folded:
     """Fold the events after the cursor on the stored state and wagers; nothing is stored.
 
-    They are folded slice by slice, at least one; none after ``is_over`` is true. Each is a heartbeat.
-    With a ``witness``, the events are all that the stream has.
+    They are folded slice by slice, at least one; none after ``is_over`` is true, and no more chunks are read then. Each
+    slice is a heartbeat. With a ``witness``, the first chunk is all that the stream has.
     Raise ``NeedsReplay`` if a correction among them changes what is folded already.
     """
     readings = readings_of(adjudication, run)
@@ -324,18 +341,29 @@ def fold_on(
     )
     interceptors = NOT_INTERCEPTED
     if witness is not None:
-        last_seq = next_seq_after(events[-1]) - 1
+        chunks = [whole] = list(chunks)
+        last_seq = next_seq_after(whole[-1]) - 1
         approved = tuple(seq for seq in run.approved or () if seq <= last_seq)
         interceptors = witness.begins(WholeSession(adjudication.stream_id, last_seq, readings or {}, approved), state)
     recalled: dict[str, int] = {}
-    at, size = 0, FIRST_SLICE
-    while at < len(events) and not (at and is_over()):
-        part = events[at : at + size]
+    folded: list[Event] = []
+    for part in _slices(chunks):
         recalled |= retired_wagers.recall(adjudication, state, part)
         _feed(state, part, interceptors)
+        folded += part
         heartbeats.touch()
-        at, size = at + len(part), min(2 * size, MOST_SLICE)
-    return Folded(state, _found(state), recalled, events[:at])
+        if is_over():
+            break
+    return Folded(state, _found(state), recalled, folded)
+
+
+def _slices(chunks: Iterable[Sequence[Event]]) -> Iterator[Sequence[Event]]:
+    size = FIRST_SLICE
+    for events in chunks:
+        at = 0
+        while at < len(events):
+            yield events[at : at + size]
+            at, size = at + size, min(2 * size, MOST_SLICE)
 
 
 def _follow_approvals(adjudication: Adjudication, run: AdjudicationRun, approved: list[int]) -> Progress | None:

@@ -23,11 +23,15 @@ from audit.event_store import read
 from audit.event_store.bulk_read import arrays_between
 from audit.models import Adjudication
 from settlement import ENGINE_VERSION, Event, State
-from settlement.codec import decode_one_stored, decode_stored
+from settlement.codec import decode_one_stored, decode_stored, next_seq_after
 from settlement.corrections import Change, Corrections, changes_in
 
 Readings: TypeAlias = Mapping[str, Any] | None
 """What the house register says of a stream; None: it is read without a register, by its own parameters."""
+
+
+MOST_AT_ONCE = 4_000
+"""Events that a chunk has at most, unless the first is larger."""
 
 
 class _Held(msgspec.Struct):
@@ -78,13 +82,43 @@ def pages(
     were declared lost; the page that reaches ``max_bytes`` is the last.
     Close the generator (``contextlib.closing``) where the loop may end early.
     """
+    arrays = _arrays(stream_id, first_seq, last_seq, max_events=max_events, max_bytes=max_bytes)
+    with closing(arrays):
+        yield from map(decode_stored, arrays)
+
+
+def chunks(
+    stream_id: int, first_seq: int, last_seq: int, *, first: int, max_events: int, max_bytes: int
+) -> Iterator[list[Event]]:
+    """Yield the same events in chunks: of about ``first`` events, then of twice as many as before.
+
+    Each is read when the caller asks for it, so that a caller who stops has read little in vain. Between two chunks the
+    connection takes other commands.
+    """
+    size = first
+    while first_seq <= last_seq and max_events > 0 and max_bytes > 0:
+        size = min(size, max_events)
+        arrays = list(_arrays(stream_id, first_seq, last_seq, max_events=size, max_bytes=max_bytes))
+        events = [event for array in arrays for event in decode_stored(array)]
+        if not events:
+            return
+        yield events
+        first_seq = next_seq_after(events[-1])
+        max_events -= size
+        max_bytes -= sum(map(len, arrays))
+        size = min(2 * size, MOST_AT_ONCE)
+
+
+def _arrays(
+    stream_id: int, first_seq: int, last_seq: int, *, max_events: int | None, max_bytes: int | None
+) -> Generator[bytes, None, None]:
     if first_seq > last_seq:
         return
     arrays = arrays_between(stream_id, first_seq, last_seq, max_events=max_events)
     size = 0
     try:
         for array in arrays:
-            yield decode_stored(array)
+            yield array
             size += len(array)
             if max_bytes is not None and size >= max_bytes:
                 break

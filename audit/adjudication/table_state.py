@@ -51,7 +51,7 @@ def _from_snapshot(adjudication: Adjudication, seq: int, max_events: int) -> Sta
     if any(target_of(event) is not None and event.seq > run.corrections_through for event in events):
         return None  # it counts for the events before it, too
     try:
-        state = fold_on(adjudication, run, [event for event in events if event.seq <= seq]).state
+        state = fold_on(adjudication, run, [[event for event in events if event.seq <= seq]]).state
     except NeedsReplay:  # an event that was declared lost has come after all
         return None
     table = state.table

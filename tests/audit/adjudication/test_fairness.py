@@ -12,7 +12,7 @@ from django.db import connection
 from django.utils import timezone
 
 from audit import heartbeats, monitoring, tasks
-from audit.adjudication import fairness, replay
+from audit.adjudication import fairness, replay, stream_reader
 from audit.adjudication.replay import advance
 from audit.event_store import read
 from audit.models import Adjudication, AdjudicationRun, CasinoTurn, LeafCursor, WaitingStream
@@ -301,6 +301,26 @@ def test_a_step_that_has_used_its_time_commits_what_it_has_folded_and_the_next_g
         committed.append(progress.cursor)
     assert committed == cursors
     assert AdjudicationRun.objects.get(stream_id=stream_id).state == "complete"
+
+
+def test_a_step_that_has_used_its_time_has_read_few_events_that_it_does_not_fold(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(replay, "FIRST_CHUNK", 64)
+    stream_id = left(Tenant(), "long", 299)
+    monkeypatch.setattr(replay, "processor_s", Clock(0.13))  # time for two slices
+    decoded: list[int] = []
+    decode_stored = stream_reader.decode_stored
+
+    def noted(array: bytes) -> Any:
+        events = decode_stored(array)
+        decoded.extend(event.seq for event in events)
+        return events
+
+    monkeypatch.setattr(stream_reader, "decode_stored", noted)
+    progress = advance(stream_id, is_shared=True)
+    assert progress is not None
+    assert (progress.cursor, decoded) == (192, list(range(1, 193)))
 
 
 def test_a_step_beats_between_its_slices(monkeypatch: pytest.MonkeyPatch) -> None:

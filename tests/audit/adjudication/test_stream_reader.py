@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
 
@@ -126,3 +127,32 @@ def test_the_connection_is_usable_after_pages_were_left_early(monkeypatch: pytes
     with closing(stream_reader.pages(stream_id, 1, 13)) as pages:
         assert len(next(pages)) == 2
     assert read.next_seq_of(stream_id) == 14
+
+
+def test_chunks_are_read_as_they_are_asked_for_each_twice_as_large_as_the_one_before(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(stream_reader, "MOST_AT_ONCE", 4)
+    stream_id, _ = corrected_payout(Tenant(), 800, 700)
+    asked: list[int] = []
+    arrays_between = stream_reader.arrays_between
+
+    def noted(stream_id: int, first_seq: int, last_seq: int, *, max_events: int | None = None) -> Iterator[bytes]:
+        asked.append(first_seq)
+        return arrays_between(stream_id, first_seq, last_seq, max_events=max_events)
+
+    monkeypatch.setattr(stream_reader, "arrays_between", noted)
+
+    def chunks(first_seq: int = 1, max_events: int = 100, max_bytes: int = 1_000_000) -> list[list[int]]:
+        read_now = stream_reader.chunks(stream_id, first_seq, 14, first=1, max_events=max_events, max_bytes=max_bytes)
+        return [[event.seq for event in chunk] for chunk in read_now]
+
+    assert chunks() == [[1], [2, 3], [4, 5, 6, 7], [8, 9, 10, 11], [12, 13, 14]]
+    assert chunks(first_seq=15) == []
+    assert chunks(first_seq=3, max_events=5) == [[3], [4, 5], [6, 7]]
+    assert chunks(max_bytes=1) == [[1]]
+    asked.clear()
+    left = stream_reader.chunks(stream_id, 1, 14, first=1, max_events=100, max_bytes=1_000_000)
+    assert [len(next(left)), len(next(left))] == [1, 2]
+    assert read.next_seq_of(stream_id) == 15, "the connection takes other commands"
+    assert asked == [1, 2]
