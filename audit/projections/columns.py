@@ -29,7 +29,7 @@ def columns_covered() -> Iterator[tuple[str, str]]:
 
 
 def state_of(table: str, column: str) -> State:
-    """Return what is proved of a column. Raise ``KeyError`` for one that nobody has said anything about."""
+    """Return what is proved of a column. Raise ``KeyError`` for one that ``coverage`` lacks."""
     for line in TABLES[table]:
         if column in line.columns:
             return line.state
@@ -37,7 +37,7 @@ def state_of(table: str, column: str) -> State:
 
 
 def as_markdown() -> str:
-    """Return the table of ``docs/log.md``: a row for the columns of a table of which the same is proved."""
+    """Return the table of ``docs/log.md``: a row for the columns of a table that share a reason."""
     rows = [f"| {table} | {', '.join(line.columns)} | {line.state} | {line.why} |" for table, line in _lines()]
     return "\n".join(["| table | columns | | by, from, or why not |", "|---|---|---|---|", *rows])
 

@@ -1,8 +1,8 @@
 """What verification proves of every column of the database, said once: the table of ``docs/log.md`` is made from this.
 
-    held         a value that is altered is named by ``verify``: it follows from the log, or the log has its hash
-    recomputed   named by ``verify --deep``, which reads the events again
-    not held     nobody names it: why, and what follows
+    held         ``verify`` names a value that somebody alters: it follows from the log, or the log has its hash
+    recomputed   ``verify --deep`` names it, because it reads the events again
+    not held     no command names it: the line says why, and what a forged value changes
 
 A column that is in the database and not here fails a test, and so does one that is here and not in the database. The
 forger of the tests changes each column that is held, deletes and adds a row of each table, and demands a fault.
@@ -66,24 +66,28 @@ def _name_of(check: Callable[..., object]) -> str:
     return f"`{check.__module__.replace('.', '/')}.py: {check.__name__}`"
 
 
-ROW_ID = "a number that names the row here alone; whatever refers to it is held by name"
-SECRET = "a secret, which no entry may have; what is done with a stolen one is in the log under its owner’s name"
-NAME = "a name or an address of a person, which no entry may have; a page may name somebody wrongly"
-PROCESS = "of one process for a time; what was left undone is red in `/health/ready`, and no evidence changes"
-SENDING = "how far a message has come; somebody is told late, twice or not at all, and the desk shows it all the same"
-WHEN = "when a row was written here; a list is sorted by it, and nothing is judged by it"
-KEY_OF_SUMS = "under what sums are kept; sums under another key serve nobody, and are added up again"
-CACHE_KEYS = "keys of the log itself: give those that you know with `--key`"
-SANDBOX = "of sandboxes, which prove nothing"
-WHAT_IF = "of a what-if run, which judges nothing until its promotion is entered"
-REFUSED = "what was refused, and so is not of the record"
-WAITS = "since when it waits and how often it failed; a session that nobody reads is a fault a day after its last batch"
-NOT_RECORD = "never of the record; the desk shows or sends something else, and no evidence changes"
-DJANGO = "of the framework; no right at the desk follows from it"
-SIGN_IN = "of sign-ins; somebody is signed out or has more tries, and each sign-in is an entry"
-UNUSED = "nobody reads it: what runs when is code"
-GUARD = "of the guard: a superuser may write it; the roles may not"
-DERIVED = "computed by the database from the other columns"
+ROW_ID = "this number names the row in this database only; every reference to the row is held by name"
+SECRET = "the log may not contain a secret; it records what somebody does with a stolen one under its owner’s name"
+NAME = "the log may not contain a person’s name or address; a forged one makes a page name the wrong person"
+PROCESS = "one process keeps it for a time; `/health/ready` reports work that it did not do, and no evidence changes"
+SENDING = (
+    "it says how far a message has come; a forged one delays, repeats or drops it, and the desk still shows its content"
+)
+WHEN = "it says when this database wrote the row; lists are sorted by it, and no finding depends on it"
+KEY_OF_SUMS = "it is the key of stored sums; the server ignores sums under another key and adds them up again"
+CACHE_KEYS = "these are the log’s own keys; give `verify` the keys that you know with `--key`"
+SANDBOX = "it belongs to a sandbox, and a sandbox proves nothing"
+WHAT_IF = "it belongs to a what-if run; that run judges nothing until the log records its promotion"
+REFUSED = "the server refused this request, so it is no part of the record"
+WAITS = "it says since when the row waits and how often it failed; `verify` names a session that no run reads for a day"
+NOT_RECORD = "it is no part of the record; a forged one changes what the desk shows or sends, and no evidence changes"
+DJANGO = "it belongs to the framework; it gives no right at the desk"
+SIGN_IN = (
+    "it counts sign-ins; a forged one signs an officer out or allows more attempts, and the log records each sign-in"
+)
+UNUSED = "no code reads it; the schedule of tasks is code"
+GUARD = "it belongs to the guard; a superuser can write it, and the roles of the application cannot"
+DERIVED = "the database computes it from the other columns"
 
 TABLES: Mapping[str, tuple[Line, ...]] = {
     # The log
@@ -95,7 +99,7 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
     "log.clock": (
         _held(wrong_clock, "since began_at"),
         _held(TreeVerification, "received_at"),
-        _not_held("true in the only row", "is_the_only"),
+        _not_held("it is true in the only row", "is_the_only"),
     ),
     "log.emptied": (_not_held(SANDBOX, "number casino_id streams events last_number emptied_at transaction"),),
     "log.event": (_held(verify, "stream_id seq occurred_at envelope"),),
@@ -103,7 +107,7 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
     "log.leaf": (_held(TreeVerification, "log_index stream_id first_seq hash"),),
     "log.outbox": (
         _held(verify, "stream_id first_seq"),
-        _not_held("since when a batch waits; the date that is sealed is the batch’s", "received_at"),
+        _not_held("it says since when a batch waits; the sealed date is the one of the batch", "received_at"),
     ),
     "log.stream": (
         _held(verify, "stream_id casino_id table_id name gaming_day game ruleset currency is_of_desk"),
@@ -130,7 +134,9 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
         ),
         _not_held(ROW_ID, "id"),
         _not_held(WHEN, "began_at completed_at ended_at"),
-        _not_held("which run came before and after; the number of each run says it", "replaces_id superseded_by_id"),
+        _not_held(
+            "they name the runs before and after; the numbers of the runs say the same", "replaces_id superseded_by_id"
+        ),
         _not_held(WAITS, "tries failed_at next_try_at error_type error"),
     ),
     "audit_retiredwagers": (_recomputed(wrong_snapshot, "run_id through digests saved"),),
@@ -349,14 +355,14 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
     ),
     "audit_slipuse": (
         _not_held(
-            "slips of earlier days are read from here; one that is forged is found or missed once, in a later night",
+            "a night reads the slips of earlier days here; a forged one adds or hides one finding of a later night",
             "id casino_id currency gaming_day stream_id seq slip series number",
         ),
     ),
     "audit_ledgerbatch": (
         _recomputed(wrong_ledger, "casino_id number year content error", "the batches in order, and the events"),
         _not_held(
-            "says of what night or session a batch is, which its content says too",
+            "they name the night or session of a batch, and its content does so too",
             "kind gaming_day currency stream_id last_seq log_index edition",
         ),
         _not_held(ROW_ID, "id"),
@@ -380,14 +386,17 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
             "kind subject variant state wealth highest opening year alpha sessions draws first_day",
             "the batches in order",
         ),
-        _not_held("which of a subject’s processes it is; what it was fed is held", "casino_id name generation null"),
+        _not_held(
+            "they tell the processes of a subject apart; what each of them has read is held",
+            "casino_id name generation null",
+        ),
         _not_held(WHEN, "begun_at edition"),
         _held(wrong_ends, "ended_at ended_by ended_reason"),
         _not_held(ROW_ID, "id"),
     ),
     "audit_ledgerquestion": (
         _recomputed(wrong_ledger, "process_id batch_id year alpha draws evidence", "the batches in order"),
-        _not_held("the finding that it raised is held itself", "finding_id"),
+        _not_held("it names the finding that it raised, and that finding is held", "finding_id"),
         _not_held(ROW_ID, "id"),
         _not_held(WHEN, "raised_at"),
     ),
@@ -413,7 +422,7 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
     "audit_cosignature": (
         _held(TreeVerification, "size root witness vkey line"),
         _not_held(ROW_ID, "id"),
-        _not_held("the line has the time that the witness signed", "cosigned_at"),
+        _not_held("the signed line contains the same time", "cosigned_at"),
         _not_held(WHEN, "received_at"),
     ),
     "audit_leftbatch": (_not_held(PROCESS, "id stream_id first_seq last_seq stream cause found_at"),),
