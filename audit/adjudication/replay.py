@@ -2,7 +2,7 @@
 
     lock the cursor ─► read a step ─► recall wagers ─► fold ─► findings, retired wagers, snapshot, cursor ─► commit
          │                                              │                 in one transaction
-         └─ another worker holds it: return             └─ an unknown correction: begin another run
+         └─ another worker holds it: return             └─ an unknown correction: begin another run (``step_ends``)
 
 The findings, the wagers and the snapshot of the state are projections: the event store is the truth, and a message to a
 worker is only a hint that a stream is dirty. A worker that dies anywhere has committed a whole step or nothing, so the
@@ -29,7 +29,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from audit import heartbeats
-from audit.adjudication import clocks, findings, retired_wagers, runs, stream_reader
+from audit.adjudication import clocks, findings, retired_wagers, runs, step_ends, stream_reader
 from audit.adjudication.stream_reader import gc_paused
 from audit.adjudication.witness import WholeSession, Witness
 from audit.event_store import binary_copy, read
@@ -193,7 +193,10 @@ def _begin_run(identity: Mapping[str, Any]) -> bool:
         if others is None or (adjudication.run is not None and _is_in_use(others)):
             return False
         before = _root_before(adjudication)
-        runs.begin(adjudication, RunCause.ENGINE if others else RunCause.FIRST)
+        # What a first run finds stands at once, so it does not know what officers may not approve.
+        known_through = step_ends.newest_change(adjudication.stream_id) if others else 0
+        cause = RunCause.ENGINE if others else RunCause.FIRST
+        runs.begin(adjudication, cause, corrections_through=known_through)
         if others:
             _keep(adjudication, _run_of(adjudication), before)
         _return_to_beginning(adjudication)
@@ -252,9 +255,21 @@ def _step(
         return Progress(folded=0, cursor=adjudication.cursor, behind=False)
     if next_seq_after(first[-1]) <= last_seq or not _has_close(first):
         witness = None
+    # What a what-if run has found stands nowhere: it has nothing to complete before it begins anew.
+    is_under_way = adjudication.cursor > 0 and run.completed_at is None and adjudication.what_if is None
+    chunks = step_ends.up_to(
+        chain([first], chunks),
+        known_through=run.corrections_through if is_under_way else None,
+        entry=step_ends.undecided_entry(adjudication, run) if witness is None else 0,
+    )
     try:
-        folded = fold_on(adjudication, run, chain([first], chunks), witness, is_over=lambda: processor_s() >= ends_at)
+        folded = fold_on(adjudication, run, chunks, witness, is_over=lambda: processor_s() >= ends_at)
     except NeedsReplay as needed:
+        if step_ends.goes_on_without(adjudication, run, needed.held):
+            return Progress(folded=len(first), cursor=adjudication.cursor, behind=True)
+        if is_under_way and not needed.held - stream_reader.held_by(bytes(adjudication.state)):
+            before = _root_before(adjudication) if _takes_over(run, at_end=True) else None
+            _end_step(adjudication, run, at_end=True, before=before)
         if not _begin_another_run(adjudication, run, RunCause.CORRECTION, needed.held):
             return None
         return Progress(folded=len(first), cursor=0, behind=True)

@@ -22,7 +22,11 @@ class Transition:
 
 RUN_TRANSITIONS = (
     Transition(None, RunState.RUNNING, "a stream is read from its beginning"),
-    Transition(RunState.RUNNING, RunState.COMPLETE, "it has caught up with the stream"),
+    Transition(
+        RunState.RUNNING,
+        RunState.COMPLETE,
+        "it has caught up with the stream, or comes to a change that it does not know",
+    ),
     Transition(RunState.RUNNING, RunState.FAILED, "a task fails"),
     Transition(RunState.COMPLETE, RunState.FAILED, "a task fails on later events"),
     Transition(RunState.FAILED, RunState.RUNNING, "a step succeeds"),

@@ -77,8 +77,9 @@ class RunCause(models.TextChoices):
 class AdjudicationRun(models.Model):
     """One reading of a stream from its beginning: by which engine, with which corrections known, and how it fares.
 
-    It is complete when it has caught up with the stream, and goes on as events arrive. While ``replaces`` is set and
-    the run was never complete, its own findings are pending and those of ``replaces`` stand.
+    It is complete when it has caught up with the stream, or with all before a change that it does not know, and goes on
+    as events arrive. While ``replaces`` is set and the run was never complete, its own findings are pending and those
+    of ``replaces`` stand.
     """
 
     stream = models.ForeignKey(
@@ -109,7 +110,7 @@ class AdjudicationRun(models.Model):
         verbose_name=_("superseded by"),
     )
     began_at = models.DateTimeField(_("began"), default=timezone.now)
-    completed_at = models.DateTimeField(_("complete since"), null=True)  # caught up with the stream for the first time
+    completed_at = models.DateTimeField(_("complete since"), null=True)  # for the first time
     ended_at = models.DateTimeField(_("ended"), null=True)  # superseded
 
     tries = models.IntegerField(_("attempts"), default=0)  # that failed, one after the other

@@ -67,7 +67,9 @@ def _compared(
         return
     # A run knew in advance what had come by its beginning, or none where it began anew with some that have no effect.
     known = [seq for seq in state.table.announced if seq <= run.corrections_through]
-    state.table.announced = known if remembered.announced else []
+    for table in (state.table, *(each.table for each in state.table.differences.values())):
+        if table is not None:  # a comparison has its copy
+            table.announced = known if remembered.announced else []
     again = {wager.id: wager for wager in (*state.retire(), *state.table.wagers.values())}
     yield "state", _without_wagers(bytes(stored.state)) == _without_wagers(state.to_bytes())
     yield "wagers", _as_bytes({**retired, **remembered.wagers}) == _as_bytes(again)

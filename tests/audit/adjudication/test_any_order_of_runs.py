@@ -73,7 +73,10 @@ def heads(standing: set[Content]) -> set[tuple[int, str, str]]:
 
 @dataclass
 class Account:
-    """One stream: which run reads it now, and what stands. A run is complete once it has read what there is."""
+    """One stream: which run reads it now, and what stands.
+
+    A run is complete once it has read what there is, or all that is before a correction that it does not know.
+    """
 
     events: list[Event] = field(default_factory=list)
     version: int = 0
@@ -81,6 +84,7 @@ class Account:
     read: int = 0
     standing_before: set[Content] | None = None  # what stands until the run is complete; None if the run itself stands
     has_run: bool = False
+    is_complete: bool = False
     held: frozenset[int] = frozenset()  # the corrections that are known to wait for officers: nobody approves any here
     ever_stood: set[tuple[int, str, str]] = field(default_factory=set)
 
@@ -106,10 +110,28 @@ class Account:
         if self.has_run and (self.read or self.standing_before is not None):
             self.standing_before = self.stands()
         self.has_run, self.version, self.known_through, self.read, self.held = True, version, known_through, 0, held
+        self.is_complete = False
 
     def begin_if_new(self, version: int) -> None:
-        if not self.has_run or self.version != version:
+        """Begin a run of an engine version. Only one that replaces another knows the corrections that there are."""
+        if not self.has_run:
             self.begin(version, 0)
+        elif self.version != version:
+            self.begin(version, max((each.seq for each in corrections_among(self.events)), default=0))
+
+    def through(self, size: int) -> int:
+        """Return how many events are read after the next step."""
+        through = min(self.read + size, len(self.events))
+        known = [each for each in corrections_among(self.events) if self.read < each.seq <= self.known_through]
+        of_corrections = {each.seq for each in corrections_among(self.events)}  # these change nothing
+        undecided = [each for each in known if each.seq not in self.held and each.data.corrects not in of_corrections]
+        earliest = min((each.data.corrects for each in undecided if each.data.corrects < each.seq), default=0)
+        if earliest > self.read + 1:
+            through = min(through, earliest - 1)
+        unknown = [each.seq for each in corrections_among(self.events) if each.seq > self.known_through]
+        if self.read and not self.is_complete and unknown:
+            through = min(through, max(unknown[0] - 1, self.read + 1))
+        return through
 
     def still_waiting(self, found: frozenset[int]) -> frozenset[int]:
         """Return which of the corrections that were ``found`` to wait do so without being found again.
@@ -124,10 +146,17 @@ class Account:
 
     def step(self, version: int, size: int) -> None:
         self.begin_if_new(version)
-        through = min(self.read + size, len(self.events))
+        through = self.through(size)
         try:
             self.found(through)
         except NeedsReplay as needed:
+            of_known = {each.seq: each.data.corrects for each in corrections_among(self.events)}
+            newly = {of_known[each] for each in needed.held - self.held}
+            if newly and self.read and min(newly) > self.read:
+                self.held = needed.held
+                return
+            if not newly and self.read:
+                self.complete()
             held = self.still_waiting(needed.held)
             corrections = corrections_among(self.events)[-1].seq
             if self.read:
@@ -137,7 +166,12 @@ class Account:
             return
         self.read = through
         if self.read == len(self.events):
-            self.standing_before = None
+            self.complete()
+        self.ever_stood |= heads(self.stands())
+
+    def complete(self) -> None:
+        """Have what the run has found stand."""
+        self.is_complete, self.standing_before = True, None
         self.ever_stood |= heads(self.stands())
 
 
@@ -204,8 +238,9 @@ class Driven:
             except KeyboardInterrupt:
                 self.account.begin_if_new(self.version)  # in a transaction of its own, before the step
             else:  # there was nothing to fold, or a correction came first
+                before = self.account.read
                 self.account.step(self.version, self.size)
-                assert self.account.read in (0, len(self.account.events))
+                assert self.account.read in (0, before)
 
     def crash_later(self) -> None:
         self.crash(retired_wagers, "retire")
