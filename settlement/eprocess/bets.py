@@ -23,7 +23,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from math import comb, prod
+from itertools import accumulate
+from math import comb, perm, prod
 from typing import Any, NamedTuple, Protocol
 
 ODDS_BITS = 64
@@ -106,6 +107,15 @@ class Factor(NamedTuple):
         return _cut((self.digits << 2 * DIGITS) // other.digits, self.shift + 2 * DIGITS - other.shift)
 
 
+def _each_times(wealth: Iterable[int], factors: Iterable[Factor]) -> list[int]:
+    """Return ``Factor.of`` of each wealth and the factor beside it, without a call for each where none is huge."""
+    after = [
+        before * digits >> shift if shift >= 0 else Factor(digits, shift).of(before)
+        for before, (digits, shift) in zip(wealth, factors, strict=True)
+    ]
+    return after if max(after) <= LARGEST else [min(LARGEST, each) for each in after]
+
+
 ONE = Factor(1, 0)
 
 
@@ -147,17 +157,10 @@ class ArcBets(NamedTuple):
 
     def settle(self, wealth: Sequence[int], _memory: list[int], seen: Counts) -> list[int]:
         draws = sum(seen)
-        twice = [*seen, *seen[: self.width]]
-        hits = sum(seen[: self.width])
-        factors: dict[int, Factor] = {}
-        after = []
-        for start, before in enumerate(wealth):
-            factor = factors.get(hits)
-            if factor is None:
-                factor = factors[hits] = power(self.inside, hits).times(power(self.outside, draws - hits))
-            after.append(factor.of(before))
-            hits += twice[start + self.width] - twice[start]
-        return after
+        came = list(accumulate([*seen, *seen[: self.width]], initial=0))
+        hits = [last - first for first, last in zip(came[: self.cells], came[self.width :], strict=False)]
+        factors = {times: power(self.inside, times).times(power(self.outside, draws - times)) for times in set(hits)}
+        return _each_times(wealth, map(factors.__getitem__, hits))
 
 
 def lifted_arc(cells: int, width: int, percent: int) -> ArcBets:
@@ -192,13 +195,17 @@ class CellBets(NamedTuple):
 
     def settle(self, wealth: Sequence[int], _memory: list[int], seen: Counts) -> list[int]:
         came = [(cell, times) for cell, times in enumerate(seen) if times]
-        after = []
-        for before, odds in zip(wealth, self.odds, strict=True):
-            factor = ONE
-            for cell, times in came:
-                factor = factor.times(power(odds[cell], times))
-            after.append(factor.of(before))
-        return after
+        factors = []
+        for odds in self.odds:
+            digits, shift = ONE
+            for cell, times in came:  # ``Factor.times``, without an object for each product
+                more, further = power(odds[cell], times)
+                digits, shift = digits * more, shift + further
+                excess = digits.bit_length() - DIGITS
+                if excess > 0:
+                    digits, shift = digits >> excess, shift - excess
+            factors.append(Factor(digits, shift))
+        return _each_times(wealth, factors)
 
 
 def staked_cells(sizes: Sequence[int], cells: Sequence[int], percent: int) -> tuple[int, ...]:
@@ -235,10 +242,11 @@ class Learner(NamedTuple):
         for cell, times in zip(self.cell_of, seen, strict=True):
             came[cell] += times
         for cell, times in enumerate(came):
-            gained.append(_Rising(memory[cell] + self.prior * self.sizes[cell], times))
-            lost.append(_Rising(self.sizes[cell], times, step=0))
-            memory[cell] += times
-            draws += times
+            if times:
+                gained.append(_Rising(memory[cell] + self.prior * self.sizes[cell], times))
+                lost.append(_Rising(self.sizes[cell], times, step=0))
+                memory[cell] += times
+                draws += times
         gained.append(_Rising(total, draws, step=0))
         lost.append(_Rising(before + self.prior * total, draws))
         return [_ratio_of(wealth[0], gained, lost, draws)]
@@ -269,7 +277,7 @@ class _Rising(NamedTuple):
     step: int = 1
 
     def exactly(self) -> int:
-        return prod(range(self.first, self.first + self.factors)) if self.step else self.first**self.factors
+        return perm(self.first + self.factors - 1, self.factors) if self.step else self.first**self.factors
 
     def parts(self) -> Iterator[int]:
         """Yield products of ``TOGETHER`` factors or fewer, whose product this is."""
@@ -342,17 +350,18 @@ class LinearBets(NamedTuple):
         return 0
 
     def settle(self, wealth: Sequence[int], _memory: list[int], seen: Sequence[Change]) -> list[int]:
-        after = list(wealth)
-        for change in seen:
-            worst = -change.lowest if self.sign > 0 else change.highest
-            if worst > 0:
-                self._stake(after, self.sign * change.amount, worst)
+        if self.sign > 0:
+            gains = [(amount, -lowest) for amount, lowest, _highest in seen if lowest < 0]
+        else:
+            gains = [(-amount, highest) for amount, _lowest, highest in seen if highest > 0]
+        after = []
+        for wealth_, halvings in zip(wealth, self.halvings, strict=True):
+            for gain, worst in gains:
+                wealth_ += (wealth_ * gain // worst) >> halvings  # rounded down once: as by worst << halvings
+                if wealth_ > LARGEST:
+                    wealth_ = LARGEST
+            after.append(wealth_)
         return after
-
-    def _stake(self, wealth: list[int], gain: int, worst: int) -> None:
-        for index, halvings in enumerate(self.halvings):
-            whole = worst << halvings
-            wealth[index] = min(LARGEST, wealth[index] * (whole + gain) // whole)
 
 
 class DriftBets(NamedTuple):
@@ -380,8 +389,7 @@ class DriftBets(NamedTuple):
             bound = max(1, 2 * (self.usual + memory[0]) // (1 + memory[1]))  # counts that balance bring it down to 0
             gain = self.sign * max(-bound, min(bound, amount))
             for index, halvings in enumerate(self.halvings):
-                whole = bound << halvings
-                after[index] = min(LARGEST, after[index] * (whole + gain) // whole)
+                after[index] = min(LARGEST, after[index] + ((after[index] * gain // bound) >> halvings))
             memory[0] += min(abs(amount), 2 * bound)  # so that one large amount does not blind it for long
             memory[1] += 1
         return after

@@ -207,18 +207,17 @@ class Compared(NamedTuple):
 
     def add(self, draws: Sequence[Dealt], croupier: str) -> None:
         """Add the draws of a session. Those of a croupier who dealt them all are not beside any."""
-        own = [(dealt_by == croupier, change) for dealt_by, change in draws]
-        self.changes.extend(change for is_own, change in own if is_own and change is not None)
-        if all(is_own for is_own, _change in own):
+        self.changes.extend(change for dealt_by, change in draws if dealt_by == croupier and change is not None)
+        if all(dealt_by == croupier for dealt_by, _change in draws):
             return
-        parts = [PARTS * change.amount // change.highest if change is not None else 0 for _is_own, change in own]
-        left, total = sorted(parts), sum(parts)
-        for (is_own, _change), part in zip(own, parts, strict=True):
-            if is_own:
-                of = len(left)
+        parts = [PARTS * change.amount // change.highest if change is not None else 0 for _dealt_by, change in draws]
+        left, total, of = sorted(parts), sum(parts), len(parts)
+        for (dealt_by, _change), part in zip(draws, parts, strict=True):
+            if dealt_by == croupier:
                 self.from_mean.append(Change(of * part - total, of * left[0] - total, of * left[-1] - total))
                 del left[bisect_left(left, part)]
                 total -= part
+                of -= 1
 
 
 def _of_dealers(sessions: Iterable[Observations]) -> Iterator[Fed]:

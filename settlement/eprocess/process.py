@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -44,6 +44,12 @@ def cash_left(batches: int, of_year: int) -> Fraction:
 def part_staked(batch: int, of_year: int) -> Fraction:
     """Return which part of the cash is staked before the batch of number ``batch``, from 1, of a year."""
     return 1 - cash_left(batch, of_year) / cash_left(batch - 1, of_year)
+
+
+@lru_cache(1 << 12)
+def _terms(alpha: str) -> tuple[int, int]:
+    """Return the numerator and the denominator of a level."""
+    return Fraction(alpha).as_integer_ratio()
 
 
 class Family(NamedTuple):
@@ -157,12 +163,19 @@ class Process(Struct):
         self.batches += 1
         part = part_staked(self.batches, mixture.batches_of_year)
         staked = self.cash * part.numerator // part.denominator
-        given = [staked * share >> 128 for share in mixture.shares]
-        self.wealth = [before + more for before, more in zip(self.wealth, given, strict=True)]
-        self.cash -= sum(given)
+        first = 0
+        for family in mixture.families:  # whose gamblers have equal shares
+            last = first + family.bets.bettors
+            given = staked * mixture.shares[first] >> 128
+            self.wealth[first:last] = [before + given for before in self.wealth[first:last]]
+            self.cash -= given * (last - first)
+            first = last
 
     def _cross(self, evidence: int, session: str) -> Crossing | None:
-        if not self.alpha or self.asks() or evidence * Fraction(self.alpha) < self.opening:
+        if not self.alpha or self.asks():
+            return None
+        numerator, denominator = _terms(self.alpha)
+        if evidence * numerator < self.opening * denominator:
             return None
         crossing = Crossing(self.year, self.alpha, session, self.draws, evidence // self.opening)
         self.crossings = [*self.crossings, crossing]
