@@ -15,13 +15,14 @@ from django.db import DatabaseError, connection
 from django.http import HttpRequest, HttpResponse
 from psycopg.pq import TransactionStatus
 
-from audit.access.database_roles import OPERATOR, READER, ROLES, SEQUENCER, WEB, WORKER
+from audit.access.database_roles import BEAT, OPERATOR, READER, ROLES, SEQUENCER, WEB, WORKER
 
 ACCOUNT = "cabochon_tests"
 ACCOUNTS = {
     ACCOUNT: OPERATOR,
     "cabochon_tests_web": WEB,
     "cabochon_tests_worker": WORKER,
+    "cabochon_tests_beat": BEAT,
     "cabochon_tests_sequencer": SEQUENCER,
     "cabochon_tests_reader": READER,
     "cabochon_tests_operator": OPERATOR,

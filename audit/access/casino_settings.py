@@ -1,7 +1,9 @@
 """What a casino and a table are set to, as entries of the audit trail: all of it, each time that it changes.
 
-    the desk, a command ─► the row ─► casino.added, casino.changed, gamingtable.added, gamingtable.changed
-    manage.py keep ─────► what an earlier version left outside the log: casino.kept, gamingtable.kept
+    the desk, a command ─► casino.added, casino.changed, gamingtable.added, gamingtable.changed ─► the row
+    manage.py keep ──────► what an earlier version left outside the log: casino.kept, gamingtable.kept
+
+The database sets a row to what its entry says, in one statement with it: ``sql/casinos.sql``.
 
 A gaming day begins at the hour of its casino, in its zone; a report is under its name, and a question at its level. So
 the rows are held against the newest entry of each: ``audit.projections.casinos``.
@@ -9,16 +11,13 @@ the rows are held against the newest entry of each: ``audit.projections.casinos`
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import time
 from decimal import Decimal
 from typing import Any, Literal
 
-from django.db import transaction
-
-from audit.event_store import audit_trail
+from audit.event_store import audit_trail, binary_copy
 from audit.models import Casino, GamingTable
-
-Verb = Literal["added", "changed", "kept"]
 
 CASINOS = ("casino.added", "casino.changed", "casino.kept")
 TABLES = ("gamingtable.added", "gamingtable.changed", "gamingtable.kept")
@@ -31,9 +30,9 @@ _OF_TABLE = ("code", "name", "does_not_report")
 
 
 def settings_of(row: Casino | GamingTable) -> dict[str, str | int]:
-    """Return what a stored row is set to, as an entry says it: "" for nothing, 1 for yes, hours as 06:00:00."""
+    """Return what a row is set to, as an entry says it: "" for nothing, 1 for yes, hours as 06:00:00."""
     names = _OF_CASINO if isinstance(row, Casino) else _OF_TABLE
-    return {name: _plain(getattr(row, name)) for name in names}
+    return {name: _plain(row._meta.get_field(name).to_python(getattr(row, name))) for name in names}
 
 
 def casino_id_of(row: Casino | GamingTable) -> int:
@@ -41,18 +40,24 @@ def casino_id_of(row: Casino | GamingTable) -> int:
     return int(row.pk if isinstance(row, Casino) else row.casino_id)
 
 
-def record(actor: str, verb: Verb, row: Casino | GamingTable, **more: Any) -> None:
-    """Enter what a row is set to, as it is stored, in the transaction in which it was stored."""
-    stored = type(row).objects.get(pk=row.pk)
-    data = {"id": row.pk, "named": str(row), **more, **settings_of(stored)}
-    audit_trail.record(actor, f"{row._meta.model_name}.{verb}", casino_id=casino_id_of(row), data=data)
+def keep(actor: str, row: Casino | GamingTable) -> None:
+    """Enter what a stored row is set to."""
+    data = {"id": row.pk, "named": str(row), **settings_of(row)}
+    audit_trail.record(actor, f"{row._meta.model_name}.kept", casino_id=casino_id_of(row), data=data)
 
 
-@transaction.atomic
-def add(actor: str, row: Casino | GamingTable) -> None:
-    """Store a new row and enter what it is set to."""
-    row.save(force_insert=True)
-    record(actor, "added", row)
+def store(
+    actor: str | None, verb: Literal["added", "changed"], row: Casino | GamingTable, *, fields: Sequence[str] = ()
+) -> None:
+    """Set a new row, or one that there is, to what it has now. ``fields`` are called those that were changed.
+
+    The ``actor`` is the name of an officer, or ``COMMAND``; raise ``EntryRefused`` for one who may not.
+    """
+    if verb == "added":
+        [(row.pk,)] = binary_copy.execute("select audit_next_id(%b::text)", (row._meta.model_name,))
+    data = {"id": row.pk, "named": str(row), "fields": list(fields), **settings_of(row)}
+    audit_trail.perform(actor, f"{row._meta.model_name}.{verb}", casino_id=casino_id_of(row), data=data)
+    row._state.adding, row._state.db = False, "default"
 
 
 def _plain(value: Any) -> str | int:

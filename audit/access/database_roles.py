@@ -4,9 +4,10 @@
 |---|---|---|
 | ``cabochon_owner`` | nobody; it signs in between nodes alone | owns every table and the functions below |
 | ``cabochon_web`` | web servers | what the desk and the API need, in addition to reading and appending |
-| ``cabochon_worker`` | workers and beat | what replay, nights and jobs need, in addition to reading and appending |
+| ``cabochon_worker`` | workers | what replay, nights and jobs need, in addition to reading and appending |
+| ``cabochon_beat`` | beat | its heartbeat; reads when tasks ran, and when the days of casinos end |
 | ``cabochon_sequencer`` | the sequencer | seal batches, register keys, keep cosignatures, report tampering; reads |
-| ``cabochon_operator`` | who runs commands | what the three above may, and make officers by a command |
+| ``cabochon_operator`` | who runs commands | what the four above may, and make officers by a command |
 | ``cabochon_writer`` | web and worker | append to the log, open its streams |
 | ``cabochon_reader`` | web, worker, sequencer; auditors | read the record, without passwords, keys and sessions |
 
@@ -22,10 +23,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-OWNER, WEB, WORKER, SEQUENCER, OPERATOR, WRITER, READER = ROLES = (
+OWNER, WEB, WORKER, BEAT, SEQUENCER, OPERATOR, WRITER, READER = ROLES = (
     "cabochon_owner",
     "cabochon_web",
     "cabochon_worker",
+    "cabochon_beat",
     "cabochon_sequencer",
     "cabochon_operator",
     "cabochon_writer",
@@ -38,12 +40,12 @@ MEMBERSHIPS: Mapping[str, tuple[str, ...]] = {
     WEB: (WRITER, READER),
     WORKER: (WRITER, READER),
     SEQUENCER: (READER,),
-    OPERATOR: (WEB, WORKER, SEQUENCER),
+    OPERATOR: (WEB, WORKER, BEAT, SEQUENCER),
 }
 """Of which roles each is a member."""
 
 SCHEMAS: Mapping[str, Mapping[str, str]] = {
-    "public": dict.fromkeys((EVERYBODY, OWNER, WEB, WORKER, SEQUENCER, OPERATOR, WRITER, READER), "usage"),
+    "public": dict.fromkeys((EVERYBODY, *ROLES), "usage"),
     "log": dict.fromkeys((OWNER, SEQUENCER, WRITER, READER), "usage"),
     "log_guard": {},
 }
@@ -64,8 +66,13 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "audit_adjudication": {**_READ, WORKER: "insert, update"},
     "audit_retiredwagers": {**_READ, WORKER: "insert, delete"},
     **{f"audit_{name}": _KEPT for name in ("waitingstream", "casinoturn", "leafcursor", "whatiffinding")},
-    "audit_heartbeat": {**_READ, WEB: "insert, update", WORKER: "insert, update, delete", SEQUENCER: "insert, update"},
-    "audit_taskrun": _KEPT,  # a web server hides no task that no longer runs
+    "audit_heartbeat": {
+        **_READ,
+        **dict.fromkeys((WEB, SEQUENCER), "insert, update"),
+        WORKER: "insert, update, delete",
+        BEAT: "select, insert, update",
+    },
+    "audit_taskrun": {**_KEPT, BEAT: "select"},  # a web server hides no task that no longer runs
     "audit_cosignature": {**_READ, SEQUENCER: "insert"},  # never changed
     **{f"audit_{name}": {**_READ, SEQUENCER: "insert, update, delete"} for name in ("logfork", "leftbatch")},
     "audit_witnessstate": {**_READ, SEQUENCER: "insert, update"},
@@ -110,34 +117,41 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "audit_signoffexception": _READ,
     "audit_nightsubscriber": {**_READ, WEB: "insert, update, delete"},
     "audit_nightdelivery": {**_READ, WEB: "delete", WORKER: "insert"},  # deleted with its subscriber
-    # Casinos, tables, keys. One reconciliation at a time locks the casino's row, which takes a right to change it.
-    "audit_casino": {**_READ, WEB: "insert, update", WORKER: "update (name)"},
-    **{f"audit_{name}": {**_READ, WEB: "insert, update"} for name in ("gamingtable", "casecontacts")},
+    # Casinos, tables, keys, webhooks: written by functions. Commands do more. One reconciliation at a time locks the
+    # casino's row, which takes a right to change it.
+    "audit_casino": {
+        **_READ,
+        WORKER: "update (name)",
+        BEAT: "select (id, code, cutoff, time_zone, is_sandbox)",
+        OPERATOR: "insert, update",
+    },
+    "audit_gamingtable": {**_READ, OPERATOR: "insert, update"},
+    "audit_casecontacts": {**_READ, WEB: "insert, update"},
     # Names are not of the record, and are erased by a function.
     "audit_person": {READER: "select (id, casino_id, code, kind)", WEB: "select, insert, update", WORKER: "select"},
     "audit_apikey": {
         READER: "select (id, casino_id, name, prefix, scopes, created_at, expires_at, revoked_at, last_used_at,"
         " public_key)",
-        WEB: "select, update (last_used_at)",  # the rest by functions
+        WEB: "select, update (last_used_at)",
         WORKER: "select",
         OPERATOR: "insert, update",
     },
     "audit_apikey_tables": {**_READ, OPERATOR: "insert, delete"},
     "audit_quarantined": {**_READ, WEB: "insert", WORKER: "update (body, purged_at)"},
     "audit_job": {**_READ, WEB: "insert, update (stopped_by_id)", WORKER: "update"},
-    # The feed is written by triggers. A web server writes the secrets of webhooks, and cannot read them.
+    # The feed is written by triggers. A web server hands in the secrets of webhooks, and cannot read them.
     "audit_findingchange": _READ,
     "audit_publishedfeed": {**_READ, WORKER: "insert, update"},
     "audit_webhook": {
         **_READ,
-        WEB: "insert, update (name, url, severities, receives_alerts, is_active, test_requested_at, next_try_at)",
+        OPERATOR: "insert, update",
         WORKER: "update (position, failures, failing_since, next_try_at, error, delivered_at, leased_until, is_active,"
         " test_requested_at, tested_at, test_result)",
     },
     "audit_webhooksecret": {
         READER: "select (id, webhook_id, created_at, expires_at)",
-        WEB: "insert, update (expires_at)",
         WORKER: "select",
+        OPERATOR: "insert, update",
     },
     "audit_deadletter": {**_READ, WEB: "update (again_at)", WORKER: "insert, update (error, again_at, sent_at)"},
     # Officers: accounts, passwords, roles, links and requests are written by functions. Commands do more.
@@ -222,6 +236,11 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     **{f"audit_act_key_{verb}": () for verb in ("made", "rotated", "revoked")},
     **{f"audit_{name}": () for name in ("begin_key", "demand_key_keeper")},
     "audit_next_key_id": (WEB,),
+    **{f"audit_act_{of}_{verb}": () for of in ("casino", "gamingtable") for verb in ("added", "changed")},
+    **{f"audit_{name}": () for name in ("set_casino", "set_table", "settings_of", "demand_next_id")},
+    "audit_next_id": (WEB,),
+    **{f"audit_act_webhook_{verb}": () for verb in ("created", "changed", "rotated", "tested")},
+    **{f"audit_{name}": () for name in ("set_webhook", "sign_webhook_with", "demand_webhook")},
     **{f"audit_act_night_{verb}": () for verb in ("reviewed", "closed", "reserved")},
     "audit_active_officer": (),
     **{f"audit_{name}": () for name in _OF_ACCOUNTS},

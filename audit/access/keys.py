@@ -17,8 +17,7 @@ from django.utils import timezone
 from audit.event_store import audit_trail, binary_copy
 from audit.models import ApiKey, Casino, GamingTable
 
-COMMAND = None
-"""The actor of a command: the account of the machine."""
+COMMAND = audit_trail.COMMAND
 
 KEY_CACHE_S = 1.0
 """How long a web server goes on with a key that it looked up. A batch may come as much later than its revocation."""
@@ -129,10 +128,7 @@ def _unsaved(
 
 def _perform(actor: str | None, type: str, key: ApiKey, data: dict[str, Any], *, reason: str = "") -> None:
     secret = None if type == REVOKED else bytes(key.digest).hex()
-    if actor is COMMAND:
-        audit_trail.perform_command(type, casino_id=key.casino_id, data=data, reason=reason, secret=secret)
-    else:
-        audit_trail.perform(actor, type, casino_id=key.casino_id, data=data, reason=reason, secret=secret)
+    audit_trail.perform(actor, type, casino_id=key.casino_id, data=data, reason=reason, secret=secret)
 
 
 def stated_of(key: ApiKey, codes: Iterable[str]) -> dict[str, Any]:

@@ -27,6 +27,9 @@ from audit.event_store.streams import instant, stream_row
 INSTALLATION = 0
 """The casino id of entries that concern no casino."""
 
+COMMAND = None
+"""The actor of a command: the account of the machine."""
+
 NO_KEY = 0
 """The key id of entries: they come from no table system."""
 
@@ -58,7 +61,7 @@ def record_all(actor: str, type: str, *, casino_id: int, datas: Sequence[Mapping
 
 
 def perform(
-    actor: str,
+    actor: str | None,
     type: str,
     *,
     casino_id: int = INSTALLATION,
@@ -68,11 +71,13 @@ def perform(
 ) -> dict[str, Any]:
     """Append an entry of an officer's and apply it. Return what its function returns, such as a new row's ``id``.
 
-    ``actor`` is the officer's name. ``secret`` is what the function needs and the log never has: a password's hash.
-    Raise ``EntryRefused``: nothing is stored.
+    ``actor`` is the officer's name, or ``COMMAND``. ``secret`` is what the function needs and the log never has: a
+    password's hash. Raise ``EntryRefused``: nothing is stored.
     """
-    with _next_entries(actor, type, casino_id, [_with_reason(data, reason)]) as (stream_id, [entry]):
-        return append_and_apply(stream_id, entry, function="audit_perform_act", secret=secret)
+    function = "audit_perform_command" if actor is COMMAND else "audit_perform_act"
+    named = account_name() if actor is COMMAND else actor
+    with _next_entries(named, type, casino_id, [_with_reason(data, reason)]) as (stream_id, [entry]):
+        return append_and_apply(stream_id, entry, function=function, secret=secret)
 
 
 def perform_command(
@@ -83,9 +88,8 @@ def perform_command(
     reason: str = "",
     secret: str | None = None,
 ) -> dict[str, Any]:
-    """Append an entry of a command's and apply it, as ``perform`` does. The actor is the account of the machine."""
-    with _next_entries(account_name(), type, casino_id, [_with_reason(data, reason)]) as (stream_id, [entry]):
-        return append_and_apply(stream_id, entry, function="audit_perform_command", secret=secret)
+    """Append an entry of a command's and apply it, as ``perform`` does."""
+    return perform(COMMAND, type, casino_id=casino_id, data=data, reason=reason, secret=secret)
 
 
 def account_name() -> str:

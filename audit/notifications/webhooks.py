@@ -1,30 +1,32 @@
 """Webhooks as administrators keep them: created, changed, rotated, tested; each is an entry of the audit trail.
 
-A secret is shown once. Web servers store it and cannot read it again; workers sign with it.
+The database does each in one statement with its entry: ``sql/webhooks.sql``. The ``actor`` is the name of an officer
+who keeps the casino, or ``COMMAND``; it raises ``EntryRefused`` for any other. A secret is shown once. Web servers hand
+it in and cannot read it again; workers sign with it.
 """
 
 from __future__ import annotations
 
 import base64
+import json
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from typing import Any
 
 from django.db import transaction
 from django.utils import timezone
 
 from audit import task_queue
-from audit.event_store import audit_trail
-from audit.models import Casino, DeadLetter, Webhook, WebhookSecret
+from audit.event_store import audit_trail, binary_copy
+from audit.event_store.append import EntryRefused
+from audit.models import Casino, DeadLetter, Webhook
 from audit.notifications import feed
 from audit.notifications.webhook_http import target_of
 from audit.projections.feed import address_mark
 
 OVERLAP = timedelta(hours=24)
 """How long a message is signed with the secret before, too, once a webhook has another."""
-
-MOST = 10
-"""Webhooks of a casino that are active."""
 
 
 class TooMany(Exception):
@@ -37,34 +39,22 @@ def new_secret() -> str:
 
 
 def create(
-    actor: str, *, casino: Casino, name: str, url: str, severities: list[str], receives_alerts: bool = False
+    actor: str | None, *, casino: Casino, name: str, url: str, severities: list[str], receives_alerts: bool = False
 ) -> tuple[Webhook, str]:
     """Create a webhook, which is sent what becomes known from now on. Return it and its secret.
 
     Raise ``AddressRefused`` for an address that can never be sent to, and ``TooMany``.
     """
-    host = target_of(url).host  # the address itself may have a secret in it
-    newest = feed.number(casino.pk)
-    with transaction.atomic():
-        _check_number(casino)
-        webhook = Webhook.objects.create(
-            casino=casino,
-            name=name,
-            url=url,
-            severities=severities,
-            receives_alerts=receives_alerts,
-            position=newest,
-        )
-        secret = new_secret()
-        WebhookSecret.objects.create(webhook=webhook, secret=secret)
-        data = {"id": webhook.pk, "named": name, "host": host, "address": address_mark(url)}
-        data |= {"severities": severities, "alerts": int(receives_alerts)}
-        audit_trail.record(actor, "webhook.created", casino_id=casino.pk, data=data)
-    return webhook, secret
+    data = _stated(name, url, severities, receives_alerts=receives_alerts)
+    feed.number(casino.pk)
+    secret = new_secret()
+    [(webhook_id,)] = binary_copy.execute("select audit_next_id('webhook')", ())
+    _set(actor, "webhook.created", casino.pk, {"id": webhook_id, **data}, url=url, secret=secret)
+    return Webhook.objects.select_related("casino").get(pk=webhook_id), secret
 
 
 def change(
-    actor: str,
+    actor: str | None,
     webhook: Webhook,
     *,
     name: str,
@@ -74,43 +64,30 @@ def change(
     receives_alerts: bool = False,
 ) -> None:
     """Change a webhook. One that was inactive goes on after what it was sent last. Raise as ``create`` does."""
-    host = target_of(url).host
+    data = _stated(name, url, severities, receives_alerts=receives_alerts)
     with transaction.atomic():
-        if is_active and not webhook.is_active:
-            _check_number(webhook.casino)
-        # It is tried at once: whoever changes an address has mended something.
-        Webhook.objects.filter(pk=webhook.pk).update(
-            name=name,
+        _set(
+            actor,
+            "webhook.changed",
+            webhook.casino_id,
+            {"id": webhook.pk, **data, "active": int(is_active)},
             url=url,
-            severities=severities,
-            receives_alerts=receives_alerts,
-            is_active=is_active,
-            next_try_at=None,
         )
-        data = {"id": webhook.pk, "named": name, "host": host, "address": address_mark(url)}
-        data |= {"severities": severities, "active": int(is_active), "alerts": int(receives_alerts)}
-        audit_trail.record(actor, "webhook.changed", casino_id=webhook.casino_id, data=data)
         task_queue.notify_on_commit(webhook.casino_id)
 
 
-def rotate(actor: str, webhook: Webhook) -> str:
+def rotate(actor: str | None, webhook: Webhook) -> str:
     """Give a webhook another secret, and return it. Messages are signed with both until ``OVERLAP`` has passed."""
-    secret, now = new_secret(), timezone.now()
-    with transaction.atomic():
-        before = WebhookSecret.objects.filter(webhook=webhook, expires_at=None)
-        before.update(expires_at=now + OVERLAP)
-        WebhookSecret.objects.create(webhook=webhook, secret=secret, created_at=now)
-        data = {"id": webhook.pk, "named": webhook.name, "until": (now + OVERLAP).isoformat()}
-        audit_trail.record(actor, "webhook.rotated", casino_id=webhook.casino_id, data=data)
+    secret = new_secret()
+    data = {"id": webhook.pk, "named": webhook.name, "until": (timezone.now() + OVERLAP).isoformat()}
+    _set(actor, "webhook.rotated", webhook.casino_id, data, secret=secret)
     return secret
 
 
-def request_test(actor: str, webhook: Webhook) -> None:
+def request_test(actor: str | None, webhook: Webhook) -> None:
     """Have a worker send a test message; the webhook's page shows what came of it."""
     with transaction.atomic():
-        Webhook.objects.filter(pk=webhook.pk).update(test_requested_at=timezone.now())
-        data = {"id": webhook.pk, "named": webhook.name}
-        audit_trail.record(actor, "webhook.tested", casino_id=webhook.casino_id, data=data)
+        _set(actor, "webhook.tested", webhook.casino_id, {"id": webhook.pk, "named": webhook.name})
         task_id = webhook.pk
         transaction.on_commit(lambda: task_queue.send_soon(task_queue.NOTIFY_TEST, webhook_id=task_id))
 
@@ -130,8 +107,18 @@ def send_again(actor: str, casino_id: int, letters: Iterable[DeadLetter]) -> int
     return len(found)
 
 
-def _check_number(casino: Casino) -> None:
-    """Raise ``TooMany`` if a casino has as many active webhooks as it may; two officers at once do not pass by one."""
-    Casino.objects.select_for_update().get(pk=casino.pk)
-    if Webhook.objects.filter(casino=casino, is_active=True).count() >= MOST:
-        raise TooMany
+def _stated(name: str, url: str, severities: list[str], *, receives_alerts: bool) -> dict[str, Any]:
+    """Return what the entry of a webhook says. Of an address, which may have a secret in it, the host and a mark."""
+    host = target_of(url).host
+    stated = {"named": name, "host": host, "address": address_mark(url)}
+    return {**stated, "severities": severities, "alerts": int(receives_alerts)}
+
+
+def _set(actor: str | None, type: str, casino_id: int, data: Mapping[str, Any], **unsaid: str) -> None:
+    """Have the database do what an entry says, with what the entry does not say. Raise ``TooMany``."""
+    try:
+        audit_trail.perform(actor, type, casino_id=casino_id, data=data, secret=json.dumps(unsaid))
+    except EntryRefused as refused:
+        if refused.code == "too-many":
+            raise TooMany from refused
+        raise

@@ -39,7 +39,7 @@ def keep_settings() -> int:
     for model, types in ((Casino, casino_settings.CASINOS), (GamingTable, casino_settings.TABLES)):
         stated = {entry.number("id") for entry in entries(None, types) if "code" in entry.data}
         for row in model.objects.exclude(pk__in=stated).order_by("pk"):
-            casino_settings.record(actor, "kept", row)
+            casino_settings.keep(actor, row)
             entered += 1
     given = roles_stated(None)
     for membership in Membership.objects.select_related("officer").order_by("pk"):

@@ -37,7 +37,7 @@ USER = DATABASE = "cabochon"
 ACCOUNTS = {
     "web": ("cabochon_web_login", "cabochon_web"),
     "worker": ("cabochon_worker_login", "cabochon_worker"),
-    "beat": ("cabochon_beat_login", "cabochon_worker"),
+    "beat": ("cabochon_beat_login", "cabochon_beat"),
     "sequencer": ("cabochon_sequencer_login", "cabochon_sequencer"),
     "command": ("cabochon_operator_login", "cabochon_operator"),
 }
@@ -211,6 +211,8 @@ class EmbeddedPostgres:
             _name, password = self.account(process)
             connection.execute(f"alter role {account} login password '{password}'")
             connection.execute(f"grant {role} to {account}")
+        # Earlier versions gave beat the rights of a worker.
+        connection.execute("revoke cabochon_worker from cabochon_beat_login")
 
     def is_running(self) -> bool:
         """Return whether the server listens."""

@@ -21,6 +21,7 @@ from audit.access import accounts
 from audit.adjudication import what_if as what_if_runs
 from audit.adjudication.what_if import Selection
 from audit.desk.sign_in import proof
+from audit.event_store.audit_trail import COMMAND
 from audit.jobs import runner
 from audit.jobs.queue import enqueue
 from audit.ledger import feeding
@@ -404,7 +405,7 @@ def _pages_with_content(
 def _pages_of_webhooks(desk: Desk) -> dict[str, str]:
     """Return the pages about webhooks, of one that fails and has a dead letter."""
     values = {"name": "Duty desk", "url": "https://hooks.example/in", "severities": ["critical"]}
-    webhook, _secret = webhooks.create("anna", casino=desk.tenant.casino, **values)
+    webhook, _secret = webhooks.create(COMMAND, casino=desk.tenant.casino, **values)
     now, error = timezone.now(), "HTTP 503 Service Unavailable"
     Webhook.objects.filter(pk=webhook.pk).update(failures=12, failing_since=now, next_try_at=now, error=error)
     change = FindingChange.objects.filter(casino=desk.tenant.casino).earliest("position")

@@ -10,12 +10,14 @@ import time_machine
 from django.conf import settings
 from django.db import OperationalError
 
-from audit import task_runs
-from audit.models import Casino, TaskRun
+from audit import heartbeats, task_runs
+from audit.access.database_roles import BEAT
+from audit.models import Casino, Heartbeat, TaskRun
 from audit.reconciliation import schedule
 from casino.beat import LOOK_EVERY_S, Scheduler
 from casino.celery import app
 from tests.audit.tables import Tenant
+from tests.roles import acting_as
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -121,6 +123,20 @@ def test_while_the_database_is_away_every_task_is_still_sent(monkeypatch: pytest
     assert set(settings.CELERY_BEAT_SCHEDULE) <= beat.due()
     assert f"night of {tenant.code}" in beat.schedule
     assert set(settings.CELERY_BEAT_SCHEDULE) <= Sent().due()
+
+
+def test_beat_needs_no_right_but_its_own() -> None:
+    tenant = Tenant()
+    entry = settings.CELERY_BEAT_SCHEDULE["purge"]
+    task_runs.note(entry["task"], entry["kwargs"])
+    Heartbeat.objects.all().delete()
+    heartbeats._written_at.clear()
+    with acting_as(BEAT):
+        beat = Sent()
+        assert "purge" not in beat.due()
+        assert f"night of {tenant.code}" in beat.schedule
+        heartbeats.write("beat")
+    assert Heartbeat.objects.filter(name="beat").exists()
 
 
 def test_each_task_of_the_schedule_is_one_and_is_told_its_name() -> None:

@@ -54,6 +54,16 @@ def test_every_process_has_an_account_with_a_password_and_no_power(running: Embe
     assert len({running.url(process=process) for process in ACCOUNTS}) == len(ACCOUNTS)
 
 
+def test_an_account_that_an_earlier_version_gave_another_role_has_its_own_alone(running: EmbeddedPostgres) -> None:
+    with psycopg.connect(running.url(), autocommit=True) as connection:
+        connection.execute("grant cabochon_worker to cabochon_beat_login")
+        running._create_database(connection)
+        roles = connection.execute(
+            "select m.roleid::regrole::text from pg_auth_members m where m.member = 'cabochon_beat_login'::regrole"
+        ).fetchall()
+    assert roles == [("cabochon_beat",)]
+
+
 def test_nobody_signs_in_without_a_password(running: EmbeddedPostgres) -> None:
     for account in ("cabochon", *(account for account, _role in ACCOUNTS.values())):
         for password in ("", account):

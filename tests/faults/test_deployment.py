@@ -55,7 +55,7 @@ pytestmark = pytest.mark.faults
 ROOT = Path(__file__).parents[2]
 NAME = "desk.example"
 PASSWORD = "long-enough-for-an-officer-1"
-ROLES = {"web": "web", "worker": "worker", "beat": "worker", "sequencer": "sequencer", "operator": "operator"}
+ROLES = {"web": "web", "worker": "worker", "beat": "beat", "sequencer": "sequencer", "operator": "operator"}
 NAMELESS = {"web": 61_001, "worker": 61_002, "beat": 61_003, "sequencer": 61_004, "operator": 61_005}
 STARTS_WITHIN_S = 180
 

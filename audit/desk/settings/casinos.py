@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.db import models
 from django.db.models import Model
 from django.forms import TimeInput
@@ -17,14 +18,23 @@ from audit.access.capabilities import Capability
 from audit.desk.audited_admin import AuditedAdmin, Row, actor, changed_fields
 from audit.desk.scoped_admin import officer_of, scope_of
 from audit.desk.settings.tables import known_of
+from audit.event_store.append import EntryRefused
 from audit.models import Casino, GamingTable
 
 
 class StatedAdmin(AuditedAdmin[Row]):
     """A section whose entries say all that a row is set to: ``verify`` holds the row against the newest."""
 
-    def record_row(self, request: HttpRequest, verb: Any, row: Any, message: Any) -> None:
-        casino_settings.record(actor(request), verb, row, fields=sorted(changed_fields(message)))
+    def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
+        """Have the database store a row, with the entry: web servers may write none in another way."""
+        fields = sorted(changed_fields(self.construct_change_message(request, form, None, add=not change)))
+        try:
+            casino_settings.store(actor(request), "changed" if change else "added", obj, fields=fields)
+        except EntryRefused as refused:
+            raise PermissionDenied from refused
+
+    def record_row(self, request: HttpRequest, verb: str, row: Row, message: Any) -> None:
+        """Enter nothing more: what stores a row has entered it."""
 
 
 @admin.register(Casino)

@@ -14,7 +14,6 @@ from django.db import transaction
 from django.utils import timezone
 
 from audit.access import casino_settings, keys
-from audit.event_store import audit_trail
 from audit.event_store.batch_signatures import NotAPublicKey, public_key_in
 from audit.models import DEFAULT_SCOPES, ApiKey, Casino, GamingTable, KeyScope
 
@@ -206,4 +205,4 @@ class Command(BaseCommand):
             row.full_clean()
         except ValidationError as error:
             raise CommandError("; ".join(error.messages)) from None
-        casino_settings.add(audit_trail.account_name(), row)
+        casino_settings.store(keys.COMMAND, "added", row)

@@ -9,7 +9,12 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
 from django.db.utils import ProgrammingError
 
-from audit.access.database_roles import OPERATOR, SEQUENCER, WEB, WORKER
+from audit.access.database_roles import BEAT, OPERATOR, ROLES, SEQUENCER, WEB, WORKER
+
+_MEMBERSHIPS = """
+select r.rolname from pg_auth_members m join pg_roles r on r.oid = m.roleid join pg_roles a on a.oid = m.member
+where a.rolname = %s and r.rolname = any (%s)
+"""
 
 
 def _accounts() -> dict[str, tuple[str, str]]:
@@ -17,7 +22,7 @@ def _accounts() -> dict[str, tuple[str, str]]:
     read = {
         "cabochon_web_login": (WEB, os.environ.get("CABOCHON_WEB_PASSWORD")),
         "cabochon_worker_login": (WORKER, os.environ.get("CABOCHON_WORKER_PASSWORD")),
-        "cabochon_beat_login": (WORKER, os.environ.get("CABOCHON_BEAT_PASSWORD")),
+        "cabochon_beat_login": (BEAT, os.environ.get("CABOCHON_BEAT_PASSWORD")),
         "cabochon_sequencer_login": (SEQUENCER, os.environ.get("CABOCHON_SEQUENCER_PASSWORD")),
         "cabochon_operator_login": (OPERATOR, os.environ.get("CABOCHON_OPERATOR_PASSWORD")),
     }
@@ -42,6 +47,10 @@ class Command(BaseCommand):
                 try:
                     cursor.execute(f"{verb} role {account} login password %s", [password])
                     cursor.execute(f"grant {role} to {account}")
+                    cursor.execute(_MEMBERSHIPS, [account, [*ROLES]])
+                    for (other,) in cursor.fetchall():
+                        if other != role:  # an earlier version gave it that one
+                            cursor.execute(f"revoke {other} from {account}")
                 except ProgrammingError as error:
                     raise CommandError(f"{account}: {error}") from error
                 self.stdout.write(f"{account} is a member of {role}.")

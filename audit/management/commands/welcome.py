@@ -30,7 +30,7 @@ from audit import task_queue
 from audit.access import casino_settings, keys
 from audit.casework.actions import perform
 from audit.casework.priority import by_urgency
-from audit.event_store import audit_trail, read
+from audit.event_store import read
 from audit.management.counted import counted
 from audit.models import (
     ApiKey,
@@ -168,11 +168,11 @@ class Command(BaseCommand):
             casino = Casino.objects.filter(code=venue.code).first()
             if casino is None:
                 casino = Casino(code=venue.code, **defaults)
-                casino_settings.add(audit_trail.account_name(), casino)
+                casino_settings.store(keys.COMMAND, "added", casino)
             registered = set(GamingTable.objects.filter(casino=casino).values_list("code", flat=True))
             for code in codes_of(venue, plan.tables):
                 if code not in registered:
-                    casino_settings.add(audit_trail.account_name(), GamingTable(casino=casino, code=code))
+                    casino_settings.store(keys.COMMAND, "added", GamingTable(casino=casino, code=code))
 
     def _load(
         self, console: Console, url: str, plan: first_run.Plan, nights: list[tuple[Venue, date]], *, at_once: int

@@ -2,44 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import transaction
 
 from audit.access import keys
-from audit.event_store import audit_trail, binary_copy
-from audit.event_store.append import EntryRefused
-from audit.models import ApiKey, Casino, Officer, Role
+from audit.event_store import binary_copy
+from audit.models import ApiKey, Role
+from tests.audit.access.walls import refused, taken_over
 from tests.audit.casework.test_actions import hired
 from tests.audit.tables import Tenant
-from tests.roles import acting_as
 
 pytestmark = pytest.mark.django_db
 
-WEB = "cabochon_web"
 DIGEST = "a" * 64
-
-
-@contextmanager
-def taken_over() -> Iterator[None]:
-    """Be a web server, and roll back what it did."""
-    with transaction.atomic(), acting_as(WEB):
-        yield
-        transaction.set_rollback(True)
-
-
-def refused(actor: Officer, type: str, at: Casino, data: dict[str, Any], secret: str | None = None) -> str | None:
-    """Return the code with which the database refuses an entry, or None."""
-    try:
-        with taken_over():
-            audit_trail.perform(actor.get_username(), type, casino_id=at.pk, data=data, secret=secret)
-    except EntryRefused as refusal:
-        return refusal.code
-    return None
 
 
 def new_key(**changed: Any) -> dict[str, Any]:

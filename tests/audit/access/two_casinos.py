@@ -27,6 +27,7 @@ from audit.adjudication import what_if as what_if_runs
 from audit.adjudication.replay import advance
 from audit.casework import actions, complaints
 from audit.event_store import audit_trail
+from audit.event_store.audit_trail import COMMAND
 from audit.models import (
     Alert,
     ApiKey,
@@ -243,7 +244,7 @@ class Site:
             casino=casino, name=self.mark(Mark.KEY, "spare"), scopes=list(KeyScope.values)
         )
         values = {"name": self.mark(Mark.KEY, "hook"), "url": "https://hooks.example/", "severities": ["critical"]}
-        self.webhook, _secret = webhooks.create("test", casino=casino, **values)
+        self.webhook, _secret = webhooks.create(COMMAND, casino=casino, **values)
         change = FindingChange.objects.filter(casino=casino).earliest("position")
         self.dead_letter = DeadLetter.objects.create(webhook=self.webhook, change=change, given_up_at=timezone.now())
         self.deadline = Deadline.objects.create(casino=casino, severity="critical", hours=12)

@@ -9,6 +9,7 @@ import jsonschema
 import pytest
 from drf_spectacular.generators import SchemaGenerator
 
+from audit.event_store.audit_trail import COMMAND
 from audit.models import AlertMessage
 from audit.notifications import alert_messages, feed, webhook_delivery, webhooks
 from tests.audit.notifications.receivers import Receiver, receiving
@@ -55,7 +56,7 @@ def test_a_message_about_a_finding_is_as_it_says(
 ) -> None:
     tenant = Tenant(tables=("C1",), is_sandbox=is_sandbox)
     webhook, _secret = webhooks.create(
-        "anna", casino=tenant.casino, name="n", url=receiver.url, severities=["critical"]
+        COMMAND, casino=tenant.casino, name="n", url=receiver.url, severities=["critical"]
     )
     found(tenant, 1)
     assert webhook_delivery.deliver(webhook.pk) == 1
@@ -79,9 +80,9 @@ def test_a_message_about_an_alert_is_as_it_says(document: dict[str, Any], receiv
 
 def test_a_test_message_is_as_it_says(document: dict[str, Any], receiver: Receiver, tenant: Tenant) -> None:
     webhook, _secret = webhooks.create(
-        "anna", casino=tenant.casino, name="n", url=receiver.url, severities=["critical"]
+        COMMAND, casino=tenant.casino, name="n", url=receiver.url, severities=["critical"]
     )
-    webhooks.request_test("anna", webhook)
+    webhooks.request_test(COMMAND, webhook)
     webhook_delivery.test(webhook.pk)
     [message] = receiver.taken
     validate(document, "test", message.content)

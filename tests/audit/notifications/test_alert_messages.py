@@ -12,6 +12,7 @@ from kombu import Connection
 
 from audit import tasks
 from audit.access.database_roles import WORKER
+from audit.event_store.audit_trail import COMMAND
 from audit.models import AlertMessage, Webhook
 from audit.notifications import alert_messages, alerts, webhooks
 from tests.audit.notifications.receivers import Receiver, is_genuine
@@ -31,7 +32,7 @@ def floor() -> Floor:
 
 def hooked(floor: Floor, receiver: Receiver, *, alerts: bool = True, name: str = "floor") -> tuple[Webhook, str]:
     return webhooks.create(
-        "anna", casino=floor.casino, name=name, url=receiver.url, severities=["info"], receives_alerts=alerts
+        COMMAND, casino=floor.casino, name=name, url=receiver.url, severities=["info"], receives_alerts=alerts
     )
 
 

@@ -16,6 +16,7 @@ from celery.contrib.testing.worker import start_worker
 from django.db import connections
 
 from audit import tasks
+from audit.event_store.audit_trail import COMMAND
 from audit.models import Webhook
 from audit.notifications import webhooks
 from casino.celery import app
@@ -101,8 +102,8 @@ def run(count: int) -> dict[str, float]:
         receiver.behaviour = lambda handler, message: chance.choice([204, 503])
         hanging.behaviour = lambda handler, message: time.sleep(HANGS_S) or 200
         values = {"name": "duty", "severities": ["critical"]}
-        _webhook, secret = webhooks.create("anna", casino=tenant.casino, url=receiver.url, **values)
-        slow, _secret = webhooks.create("anna", casino=neighbour.casino, url=hanging.url, **values)
+        _webhook, secret = webhooks.create(COMMAND, casino=tenant.casino, url=receiver.url, **values)
+        slow, _secret = webhooks.create(COMMAND, casino=neighbour.casino, url=hanging.url, **values)
         stream = unique_name()
         neighbour.send(stream, overpaid(stream, neighbour))
         took = latencies(tenant, receiver, count)

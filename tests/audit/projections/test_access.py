@@ -12,6 +12,7 @@ from django.db import connection
 
 from audit.access import keys
 from audit.event_store import audit_trail
+from audit.event_store.audit_trail import COMMAND
 from audit.models import ApiKey, Finding, Membership, ProviderAccount, Role, Webhook
 from audit.notifications import feed, webhooks
 from audit.projections.takeover import keep_settings
@@ -37,7 +38,7 @@ class Kept:
         self.record.corrected("t")
         self.second = self.record.second
         self.stranger = hired(Tenant(), Role.AUDITOR, "stranger")
-        self.webhook, _secret = webhooks.create("ada", casino=self.casino, name="g", url=HOOK, severities=["major"])
+        self.webhook, _secret = webhooks.create(COMMAND, casino=self.casino, name="g", url=HOOK, severities=["major"])
         self.key, _secret = keys.make(keys.COMMAND, casino=self.casino, name="k", scopes=["streams:read"])
         self.rotated, _new, _secret = keys.rotate(
             keys.COMMAND, keys.make(keys.COMMAND, casino=self.casino, name="o", scopes=["streams:read"])[0].pk
@@ -249,8 +250,8 @@ def test_a_linked_account_that_was_unlinked_holds(kept: Kept) -> None:
 
 
 def test_each_change_of_a_webhook_holds(kept: Kept) -> None:
-    webhooks.change("ada", kept.webhook, name="h", url=HOOK + "2", severities=["minor", "critical"], is_active=False)
-    webhooks.rotate("ada", kept.webhook)
+    webhooks.change(COMMAND, kept.webhook, name="h", url=HOOK + "2", severities=["minor", "critical"], is_active=False)
+    webhooks.rotate(COMMAND, kept.webhook)
     seal()
     assert faults() == []
     stored = Webhook.objects.get(pk=kept.webhook.pk)

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from audit.access.database_roles import WEB
 from audit.event_store import audit_trail
+from audit.event_store.audit_trail import COMMAND
 from audit.models import DeadLetter, FindingChange, Role, Webhook, WebhookSecret
 from audit.notifications import feed, webhooks
 from tests.audit.api.test_reading import overpaid, replayed
@@ -71,7 +72,7 @@ def test_an_address_that_cannot_be_sent_to_is_refused_with_a_reason(tenant: Tena
 
 def test_a_stale_session_changes_no_address_without_a_proof(tenant: Tenant) -> None:
     client = keeper(tenant)
-    webhook, _secret = webhooks.create("anna", casino=tenant.casino, **FORM)
+    webhook, _secret = webhooks.create(COMMAND, casino=tenant.casino, **FORM)
     session = client.session
     session["proved_at"] = 0.0
     session.save()
@@ -89,7 +90,7 @@ def test_a_stale_session_changes_no_address_without_a_proof(tenant: Tenant) -> N
 
 @pytest.mark.parametrize("role", [Role.OFFICER, Role.SECOND, Role.DIRECTOR, Role.AUDITOR])
 def test_nobody_but_an_administrator_of_the_casino_reaches_a_webhook(tenant: Tenant, role: Role) -> None:
-    webhook, _secret = webhooks.create("anna", casino=tenant.casino, **FORM)
+    webhook, _secret = webhooks.create(COMMAND, casino=tenant.casino, **FORM)
     other, client = Client(), keeper(make_tenant())
     other.force_login(hired(tenant, role, "other"))
     for each in (other, client):
@@ -100,7 +101,7 @@ def test_nobody_but_an_administrator_of_the_casino_reaches_a_webhook(tenant: Ten
 
 
 def test_a_webhook_that_was_sent_nothing_says_so_and_nothing_is_said_to_be_delivered(tenant: Tenant) -> None:
-    webhooks.create("anna", casino=tenant.casino, **FORM)
+    webhooks.create(COMMAND, casino=tenant.casino, **FORM)
     client, english = keeper(tenant), {"accept-language": "en"}
     rows = client.get(reverse("admin:audit_webhook_changelist"), headers=english).content.decode()
     assert re.search(r'class="field-last_delivered"[^>]*>nothing yet</td>', rows)
@@ -112,7 +113,7 @@ def test_a_webhook_that_was_sent_nothing_says_so_and_nothing_is_said_to_be_deliv
 
 
 def test_dead_letters_are_listed_and_sent_again(tenant: Tenant) -> None:
-    webhook, _secret = webhooks.create("anna", casino=tenant.casino, **FORM)
+    webhook, _secret = webhooks.create(COMMAND, casino=tenant.casino, **FORM)
     replayed(tenant, overpaid(unique_name(), tenant))
     feed.number(tenant.casino.pk)
     change = FindingChange.objects.get(casino=tenant.casino)
