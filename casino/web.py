@@ -27,7 +27,7 @@ from contextlib import suppress
 from http import HTTPStatus
 from multiprocessing.context import ForkProcess
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -58,6 +58,10 @@ GRACE_S = 10
 MAX_FILES = 65_536
 """Open files of a process, as far as its account may: a connection is one, an idle one too."""
 
+MAX_WAITING = 2_000
+"""Most connections of a worker that wait for their client, at most half of its open files. Of more, the one that has
+waited longest is closed: whoever opens many and sends nothing keeps nobody out."""
+
 HUNG_S = 30.0
 """A worker whose loop has not turned for so long is killed, and another started."""
 
@@ -75,7 +79,12 @@ class Protocol(HttpToolsProtocol):
     """uvicorn's protocol, with an end to what is slow, and problem documents for what is no HTTP.
 
     A timer runs only while something is awaited of the client, so that a request which comes whole costs none.
+    ``waiting`` has the connections of this process on which something is awaited, or another request may come, in the
+    order of their last sign; no more than ``most_waiting``.
     """
+
+    waiting: ClassVar[dict[Protocol, None]] = {}
+    most_waiting: ClassVar[int] = MAX_WAITING
 
     _timer: asyncio.TimerHandle | None = None
     _head_bytes = 0
@@ -128,16 +137,29 @@ class Protocol(HttpToolsProtocol):
         super().on_response_complete()
         if self._is_in_body and self.cycle.response_complete:  # before the body has come: drop what comes of it
             self._linger()
+        elif self.cycle.response_complete and not self.transport.is_closing():
+            self._join_waiting()
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP: a problem document in place of uvicorn's text."""
         self._refuse(HTTPStatus.BAD_REQUEST, "This is not HTTP as RFC 9112 has it.")
 
     def _await(self, seconds: float, what: str) -> None:
+        self._join_waiting()
         message = f"The {what} of the request did not arrive in time."
         self._timer = self.loop.call_later(seconds, self._refuse, HTTPStatus.REQUEST_TIMEOUT, message)
 
+    def _join_waiting(self) -> None:
+        """Wait as the newest. Close the one that has waited longest if there is no room."""
+        self.waiting.pop(self, None)
+        if len(self.waiting) >= self.most_waiting:
+            longest = next(iter(self.waiting))
+            del self.waiting[longest]
+            longest.transport.close()
+        self.waiting[self] = None
+
     def _end_wait(self) -> None:
+        self.waiting.pop(self, None)
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -160,6 +182,7 @@ class Protocol(HttpToolsProtocol):
     def _linger(self) -> None:
         """Close after a while in which what still comes is dropped."""
         self._end_wait()
+        self._join_waiting()
         self._timer = self.loop.call_later(LINGER_S, self.transport.close)
 
 
@@ -212,9 +235,12 @@ def serve(application: str, listener: socket.socket, beat: Any, main_pid: int) -
         signal.signal(number, signal.SIG_DFL)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     sys.path.insert(0, os.getcwd())
+    files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    Protocol.most_waiting = min(MAX_WAITING, files // 2)
     config = uvicorn.Config(
         application, loop="uvloop", http=Protocol, ws="none", lifespan="off", log_config=None, access_log=False,
         proxy_headers=False, server_header=False, timeout_keep_alive=15, timeout_graceful_shutdown=GRACE_S,
+        backlog=min(MAX_WAITING, files // 4),
     )  # fmt: skip
     Server(config, beat, main_pid).run(sockets=[listener])
 
