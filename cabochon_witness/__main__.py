@@ -15,6 +15,7 @@ from pathlib import Path
 
 from cabochon_witness.notes import LOG_KEY, BadNote, CosigningKey, PublicKey
 from cabochon_witness.server import WitnessServer
+from cabochon_witness.shown import say
 from cabochon_witness.storage import CannotRead, lock, write
 from cabochon_witness.witness import Alarm, Witness
 
@@ -32,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
             return _make_key(arguments[1:])
         return _serve(arguments)
     except (WrongUse, BadNote, CannotRead, OSError) as error:
-        print(f"cabochon_witness: {error}", file=sys.stderr)
+        say(f"cabochon_witness: {error}", to=sys.stderr)
         return 2
 
 
@@ -46,7 +47,7 @@ def _make_key(arguments: Sequence[str]) -> int:
     key = CosigningKey(options.name, secrets.token_bytes(32))
     options.out.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     write(options.out, key.as_file().encode())
-    print(key.public)
+    say(key.public)
     return 0
 
 
@@ -79,7 +80,7 @@ def _serve(arguments: Sequence[str]) -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: threading.Thread(target=server.shutdown).start())
     host, port = server.server_address[:2]
-    print(f"{key.public} listens on {host!s}:{port}", flush=True)
+    say(f"{key.public} listens on {host!s}:{port}")
     server.serve()
     server.server_close()
     os.close(held)
@@ -119,7 +120,7 @@ def _run(command: str | None, alarm: Alarm) -> None:
         try:
             subprocess.run(shlex.split(command), env=environment, timeout=COMMAND_S, check=True, stdout=sys.stderr)
         except (OSError, ValueError, subprocess.SubprocessError) as error:
-            print(f"ERROR --on-alarm: {error}", file=sys.stderr, flush=True)
+            say(f"ERROR --on-alarm: {error}", to=sys.stderr)
 
     threading.Thread(target=run).start()
 

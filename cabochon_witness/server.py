@@ -15,6 +15,7 @@ from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
+from cabochon_witness.shown import say
 from cabochon_witness.witness import Answer, Witness
 
 MAX_BODY = 64 * 1024
@@ -112,7 +113,7 @@ class _Handler(BaseHTTPRequestHandler):
         try:
             answer = self.server.witness.add_checkpoint(body)
         except OSError as error:  # what cannot be remembered is not cosigned
-            print(f"ERROR not remembered: {error}", file=sys.stderr, flush=True)
+            say(f"ERROR not remembered: {error}", to=sys.stderr)
             answer = Answer(500, "the witness cannot write\n")
         self._answer(answer)
 

@@ -23,6 +23,7 @@ from typing import Any, Literal, TypeAlias
 
 from cabochon_witness.merkle import EMPTY_ROOT, extends
 from cabochon_witness.notes import BadNote, Checkpoint, CosigningKey, NotSigned, PublicKey, decoded
+from cabochon_witness.shown import say
 from cabochon_witness.storage import LogFolder, Remembered
 
 Kind: TypeAlias = Literal["forked", "unproven", "silent"]
@@ -201,6 +202,6 @@ class Witness:
 
     def _report(self, alarm: Alarm, *, with_command: bool = True) -> None:
         kept = f"; kept in {alarm.folder}" if alarm.folder else ""
-        print(f"ALARM {alarm.kind}: {alarm.origin}: {alarm.what}{kept}", file=sys.stderr, flush=True)
+        say(f"ALARM {alarm.kind}: {alarm.origin}: {alarm.what}{kept}", to=sys.stderr)
         if with_command:
             self.on_alarm(alarm)

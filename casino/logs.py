@@ -14,7 +14,9 @@ from contextlib import suppress
 from typing import Any
 
 import structlog
-from structlog.typing import Processor
+from structlog.typing import EventDict, Processor
+
+from audit.evidence.verify import printable
 
 SHARED: list[Processor] = [
     structlog.contextvars.merge_contextvars,
@@ -25,12 +27,28 @@ SHARED: list[Processor] = [
 """What is done with every message, whoever logs it."""
 
 
+def _escape(logger: Any, method: str, event: EventDict) -> EventDict:
+    """Escape what somebody else has written: at a terminal it would move the cursor, or hide what is there."""
+    return {
+        name: "\n".join(map(printable, value.split("\n"))) if isinstance(value, str) else value
+        for name, value in event.items()
+    }
+
+
+def _console() -> structlog.dev.ConsoleRenderer:
+    return structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+
+
 def configuration(*, celery_level: int | str | None = None) -> dict[str, Any]:
     """Return the configuration of the standard library's logging."""
     renderer: list[Any] = (
-        [structlog.dev.ConsoleRenderer()]
+        [structlog.processors.format_exc_info, _escape, _console()]
         if sys.stderr.isatty()
-        else [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(ensure_ascii=False)]
+        else [
+            structlog.processors.format_exc_info,
+            structlog.processors.JSONRenderer(ensure_ascii=False),
+            lambda logger, method, line: printable(line),
+        ]
     )
     return {
         "version": 1,

@@ -32,7 +32,9 @@ def main() -> int:
 
 
 def _line(error: Exception) -> str:
-    return " ".join(str(error).split())
+    from audit.evidence.verify import printable
+
+    return printable(" ".join(str(error).split()))
 
 
 def _advice(error: Exception) -> str:

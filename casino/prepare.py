@@ -13,6 +13,8 @@ import django
 from django.core.management import CommandError, call_command
 from django.db.utils import OperationalError
 
+from audit.evidence.verify import printable
+
 
 def main() -> int:
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
@@ -25,7 +27,7 @@ def main() -> int:
         _keep_settings()
         call_command("collectstatic", interactive=False, verbosity=0)
     except (CommandError, OperationalError) as error:
-        print(error, file=sys.stderr)
+        print(" ".join(map(printable, str(error).split("\n"))), file=sys.stderr)
         return 1
     return 0
 

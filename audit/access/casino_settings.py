@@ -32,7 +32,8 @@ _OF_TABLE = ("code", "name", "does_not_report")
 def settings_of(row: Casino | GamingTable) -> dict[str, str | int]:
     """Return what a row is set to, as an entry says it: "" for nothing, 1 for yes, hours as 06:00:00."""
     names = _OF_CASINO if isinstance(row, Casino) else _OF_TABLE
-    return {name: _plain(row._meta.get_field(name).to_python(getattr(row, name))) for name in names}
+    fields = [field for field in row._meta.concrete_fields if field.name in names]
+    return {field.name: _plain(field.to_python(getattr(row, field.name))) for field in fields}
 
 
 def casino_id_of(row: Casino | GamingTable) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TextIO
+from typing import Literal
 
 from rich.console import Console, Group
 from rich.padding import Padding
@@ -66,11 +66,9 @@ LABELS = {
 }
 
 
-def print_report(answer: Adjudication, out: TextIO, *, language: Language) -> None:
-    """Print ``answer`` to ``out``."""
+def print_report(answer: Adjudication, console: Console, *, language: Language) -> None:
+    """Print ``answer``. The console takes no markup and highlights nothing: it would in names and reasons."""
     labels = LABELS[language]
-    # Wide enough for the table when the output is no terminal and has no width of its own.
-    console = Console(file=out, highlight=False, width=None if out.isatty() else 120)
     console.print(
         Text.assemble(
             (answer.stream, "bold"), f"  {answer.ruleset}  {_counted(labels['events'], answer.events, language)}"

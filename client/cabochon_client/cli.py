@@ -22,6 +22,7 @@ from cabochon_client.conformance.scripts import GAMES
 from cabochon_client.events import EventError
 from cabochon_client.link import Unreachable
 from cabochon_client.sender import CLOCK_TOLERANCE_S
+from cabochon_client.shown import printable, say
 from cabochon_client.spool import OutOfOrder, SpoolFull
 
 DONE, IN_DIFFICULTY, NOT_DONE, REFUSED = 0, 1, 2, 3
@@ -34,16 +35,23 @@ PAGE = 1_000
 """Lines of a file that are put into the spool in one write."""
 
 
+class _Formatter(logging.Formatter):
+    def format(self, record: logging.LogRecord) -> str:
+        return "\n".join(map(printable, super().format(record).split("\n")))
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; return its exit status."""
     options = _parser().parse_args(arguments)
-    logging.basicConfig(format="%(levelname)s %(message)s", level=logging.INFO if options.verbose else logging.ERROR)
+    logging.basicConfig(level=logging.INFO if options.verbose else logging.ERROR)
+    for handler in logging.getLogger().handlers:
+        handler.setFormatter(_Formatter("%(levelname)s %(message)s"))
     try:
         with _client(options) as client:
             status: int = options.command(client, options)
             return status
     except (EventError, OutOfOrder, SpoolFull, NotReadable, Unreachable, OSError, ValueError, sqlite3.Error) as error:
-        print(f"cabochon: {error}", file=sys.stderr)
+        say(f"cabochon: {error}", to=sys.stderr)
         return REFUSED
 
 
@@ -120,9 +128,9 @@ def _send(client: Client, options: argparse.Namespace) -> int:
     status = client.status()
     _print_difficulties(status)
     if is_done:
-        print(f"The record has everything: {sum(status.receipts.values())} receipts are kept.")
+        say(f"The record has everything: {sum(status.receipts.values())} receipts are kept.")
         return DONE
-    print(f"{status.waiting} events wait in {client.spool.path}.")
+    say(f"{status.waiting} events wait in {client.spool.path}.")
     return IN_DIFFICULTY if status.in_difficulty else NOT_DONE
 
 
@@ -151,37 +159,37 @@ def _status(client: Client, options: argparse.Namespace) -> int:
     status = client.status()
     if options.json:
         sessions = [{**vars(row), "waiting": row.waiting} for row in status.sessions]
-        print(json.dumps({**vars(status), "sessions": sessions, "waiting": status.waiting}))
+        say(json.dumps({**vars(status), "sessions": sessions, "waiting": status.waiting}))
         return IN_DIFFICULTY if status.in_difficulty else DONE
     for row in status.sessions:
-        print(f"{row.stream}  through {row.acknowledged}, {row.waiting} waiting, {row.state}")
+        say(f"{row.stream}  through {row.acknowledged}, {row.waiting} waiting, {row.state}")
     counts = ", ".join(f"{count} {state}" for state, count in sorted(status.receipts.items())) or "none"
-    print(f"receipts: {counts}; spool: {status.used_bytes / 2**20:.1f} of {status.max_bytes / 2**20:.0f} MiB")
+    say(f"receipts: {counts}; spool: {status.used_bytes / 2**20:.1f} of {status.max_bytes / 2**20:.0f} MiB")
     if status.clock_offset_s is not None and abs(status.clock_offset_s) > CLOCK_TOLERANCE_S + 0.5:
-        print(f"this clock was {status.clock_offset_s:+.1f} s from the record's: set it by NTP")
+        say(f"this clock was {status.clock_offset_s:+.1f} s from the record's: set it by NTP")
     _print_difficulties(status)
     return IN_DIFFICULTY if status.in_difficulty else DONE
 
 
 def _print_difficulties(status: Status) -> None:
     if status.problem is not None:
-        print(f"The record: {status.problem.get('detail')}\n    {advice(status.problem['code'])}")
+        say(f"The record: {status.problem.get('detail')}", f"    {advice(status.problem['code'])}")
     for row in status.sessions:
         if row.problem is not None:
-            print(f"{row.stream}, {row.state}: {row.problem.get('detail')}\n    {advice(row.problem['code'])}")
+            say(f"{row.stream}, {row.state}: {row.problem.get('detail')}", f"    {advice(row.problem['code'])}")
             for error in row.problem.get("errors", [])[:5]:
-                print(f"    {error.get('pointer')}: {error.get('detail')}")
+                say(f"    {error.get('pointer')}: {error.get('detail')}")
     if status.restored is not None:
         lost = f"{status.restored['stream']} from {status.restored['next_seq']} on"
-        print(f"The record was restored, and was sent again what it had lost, last {lost}\n    {advice('restored')}")
+        say(f"The record was restored, and was sent again what it had lost, last {lost}", f"    {advice('restored')}")
     if status.receipts.get("false"):
-        print(f"{status.receipts['false']} receipts without a seal that holds\n    {advice('seal-false')}")
+        say(f"{status.receipts['false']} receipts without a seal that holds", f"    {advice('seal-false')}")
 
 
 def _check(client: Client, options: argparse.Namespace) -> int:
     failed = 0
     for check in check_all(client.link, client.ring):
-        print(check)
+        say(check)
         failed += check.is_needed and not check.is_ok
     if failed or options.target is None:
         return IN_DIFFICULTY if failed else DONE
@@ -198,13 +206,13 @@ def _check_conformance(client: Client, options: argparse.Namespace) -> int:
         report=options.report,
         timeout_s=options.timeout or (WATCH_S if options.watch else PLAY_S),
     )
-    conforms = conformance.check(client.link, client.ring, order, lambda text: print(text, flush=True))
+    conforms = conformance.check(client.link, client.ring, order, lambda text: say(*text.split("\n")))
     return DONE if conforms else IN_DIFFICULTY
 
 
 def _lost(client: Client, options: argparse.Namespace) -> int:
     first = client.declare_lost(options.stream, through=options.through, reason=options.reason)
-    print(f"Events {first} to {options.through} of {options.stream} are declared lost; it goes on with the next.")
+    say(f"Events {first} to {options.through} of {options.stream} are declared lost; it goes on with the next.")
     return DONE
 
 
@@ -215,5 +223,5 @@ def _retry(client: Client, options: argparse.Namespace) -> int:
 
 def _receipts(client: Client, options: argparse.Namespace) -> int:
     for state, receipt in client.spool.receipts(options.stream):
-        print(json.dumps({"state": state, "receipt": receipt}))
+        say(json.dumps({"state": state, "receipt": receipt}))
     return DONE

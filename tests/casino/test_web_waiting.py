@@ -30,7 +30,7 @@ async def application(scope, receive, send):
     await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"3")]})
     await send({"type": "http.response.body", "body": b"one"})
 """
-ASKED = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 IN_BODY = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n1234"
 
 
@@ -65,7 +65,7 @@ def is_answered(connection: socket.socket) -> bool:
     """Ask once, and return whether there is an answer."""
     received = b""
     with suppress(OSError):
-        connection.sendall(ASKED)
+        connection.sendall(REQUEST)
         while not received.endswith(b"one") and (part := connection.recv(65_536)):
             received += part
     return received.startswith(b"HTTP/1.1 200")
@@ -79,7 +79,13 @@ def asks(port: int) -> bool:
         return False
 
 
-WAITING = {"nothing": b"", "a head": ASKED[:9], "an answer": ASKED, "a body": IN_BODY, "no HTTP": b"NONSENSE\r\n\r\n"}
+WAITING = {
+    "nothing": b"",
+    "a head": REQUEST[:9],
+    "an answer": REQUEST,
+    "a body": IN_BODY,
+    "no HTTP": b"NONSENSE\r\n\r\n",
+}
 
 
 @pytest.mark.parametrize("beginning", WAITING.values(), ids=WAITING.keys())

@@ -27,7 +27,7 @@ class StatedAdmin(AuditedAdmin[Row]):
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
         """Have the database store a row, with the entry: web servers may write none in another way."""
-        fields = sorted(changed_fields(self.construct_change_message(request, form, None, add=not change)))
+        fields = sorted(changed_fields(self.construct_change_message(request, form, [], add=not change)))
         try:
             casino_settings.store(actor(request), "changed" if change else "added", obj, fields=fields)
         except EntryRefused as refused:

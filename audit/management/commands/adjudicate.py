@@ -11,11 +11,12 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO, cast
+from typing import Any, BinaryIO
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from audit.adjudication.terminal_report import print_report
+from audit.management.terminal import BaseCommand, Console
 from settlement import Adjudication, AnotherStream, ShapeError, adjudicate, decode
 
 BAD_LINES = 1
@@ -65,8 +66,9 @@ class Command(BaseCommand):
         if as_json:
             self.stdout.write(json.dumps(answer.as_dict(), ensure_ascii=False, indent=2))
         else:
-            out = cast(TextIO, self.stdout)  # it passes every call on to the stream
-            print_report(answer, out, language="fr" if language == "fr" else "en")
+            # Wide enough for the table when the output is no terminal and has no width of its own.
+            console = Console(file=self.stdout, highlight=False, width=None if self.stdout.isatty() else 120)
+            print_report(answer, console, language="fr" if language == "fr" else "en")
 
 
 def _seqs(text: str) -> list[int]:

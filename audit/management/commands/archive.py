@@ -9,7 +9,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from audit.access.capabilities import Capability
 from audit.archive import months
@@ -18,6 +18,7 @@ from audit.event_store import archived
 from audit.event_store.archived import Month
 from audit.management.counted import counted
 from audit.management.officer import two_officers
+from audit.management.terminal import BaseCommand
 from audit.transparency.signing_keys import NoSigningKey
 
 

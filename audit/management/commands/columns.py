@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from audit.management.pages import page_of_docs
+from audit.management.terminal import BaseCommand
 from audit.models import Casino
 from audit.projections.columns import as_markdown, columns_covered, columns_here
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from audit.event_store import audit_trail
 from audit.event_store.append import EntryRefused
+from audit.management.terminal import BaseCommand
 
 
 class Command(BaseCommand):

@@ -10,15 +10,15 @@ import json
 import sys
 from typing import Any, TextIO, cast
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils import timezone
-from rich.console import Console
 from rich.table import Table
 
 from audit.adjudication.both_readings import both_readings
 from audit.corrections import decisions, waiting
 from audit.corrections.decisions import DecisionRefused
 from audit.management.officer import add_officer, proved
+from audit.management.terminal import BaseCommand, Console
 from audit.models import Casino, CorrectionDecision, Finding, LoggedStream
 from audit.presentation import duration, money
 from audit.task_queue import REPLAY_STREAM, send_soon

@@ -12,15 +12,15 @@ from pathlib import Path
 from typing import Any, TextIO, cast
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.utils.translation import override
-from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
 from audit.adjudication.results import coverage_of, standing
 from audit.exports.law_coverage import docs_page, tally, texts
 from audit.management.pages import page_of_docs
+from audit.management.terminal import BaseCommand, Console
 from audit.models import LoggedStream
 from audit.presentation import provision
 from settlement import RULESETS, coverage

@@ -9,12 +9,13 @@ from datetime import timedelta
 from typing import Any, TypeVar
 
 from django.core.exceptions import ValidationError
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 from django.utils import timezone
 
 from audit.access import casino_settings, keys
 from audit.event_store.batch_signatures import NotAPublicKey, public_key_in
+from audit.management.terminal import BaseCommand
 from audit.models import DEFAULT_SCOPES, ApiKey, Casino, GamingTable, KeyScope
 
 T = TypeVar("T")

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import connection
 from django.db.utils import ProgrammingError
 
 from audit.access.database_roles import BEAT, OPERATOR, ROLES, SEQUENCER, WEB, WORKER
+from audit.management.terminal import BaseCommand
 
 _MEMBERSHIPS = """
 select r.rolname from pg_auth_members m join pg_roles r on r.oid = m.roleid join pg_roles a on a.oid = m.member

@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from audit.adjudication import transitions
 from audit.casework import state_machine
 from audit.management.pages import page_of_docs
+from audit.management.terminal import BaseCommand
 
 CASES, STANDING = Path("docs/casework.md"), Path("docs/standing.md")
 BEGINS, ENDS = "```mermaid\n", "\n```"

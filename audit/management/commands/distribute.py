@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from audit.event_store import cluster
+from audit.management.terminal import BaseCommand
 
 
 class Command(BaseCommand):

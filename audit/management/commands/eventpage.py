@@ -6,10 +6,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 
 from audit.api.event_schemas import event_schemas
 from audit.management.pages import page_of_docs
+from audit.management.terminal import BaseCommand
 from settlement.events import TYPES
 from settlement.provisions import WAGER_PROVISIONS
 from settlement.rulesets import RULESETS

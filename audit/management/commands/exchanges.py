@@ -7,11 +7,11 @@ from datetime import date
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
-from rich.console import Console
+from django.core.management.base import CommandError, CommandParser
 from rich.table import Table
 
 from audit.event_store import audit_trail
+from audit.management.terminal import BaseCommand, Console
 from audit.models import Casino
 from audit.reconciliation import persons
 from settlement.catalogue.sentences import amount
@@ -76,7 +76,7 @@ class Command(BaseCommand):
                 amount(entry.of_day, currency, "en") if exchange.player else "",
                 "identification due" if entry.reaches else "",
             )
-        Console(file=self.stdout, width=130).print(table)  # type: ignore[arg-type]
+        Console(file=self.stdout, width=130).print(table)
         bought, cashed = (amount(total, currency, "en") for total in (register.into_chips, register.into_money))
         self.stdout.write(f"into chips {bought}, into money {cashed}\n")
 

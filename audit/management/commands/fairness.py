@@ -17,9 +17,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from audit.management.counted import counted
+from audit.management.terminal import BaseCommand
 from settlement.eprocess.process import UNIT
 from settlement.eprocess.spins import LONGEST_LINE, Block, NotASpin, blocks_of, runs_of
 from settlement.layouts import LAYOUT_37, LAYOUT_38

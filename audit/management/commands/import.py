@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, TextIO
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db.models import Q
 from django.utils import timezone
 
@@ -20,6 +20,7 @@ from audit.ingest.record import RecordUnavailable
 from audit.ingest.source_file import Rows, UnreadableFile, rows_of
 from audit.ingest.spool import SpoolFull, spool
 from audit.management.counted import counted
+from audit.management.terminal import BaseCommand
 from audit.models import ApiKey, KeyScope
 from audit.models.adjudication import Severity
 

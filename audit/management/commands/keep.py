@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
 from audit.management.counted import counted
+from audit.management.terminal import BaseCommand
 from audit.projections.takeover import keep_settings
 
 

@@ -6,8 +6,7 @@ import json
 from argparse import BooleanOptionalAction
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
-from rich.console import Console
+from django.core.management.base import CommandError, CommandParser
 from rich.table import Table
 
 from audit.ledger import listing, set_aside
@@ -15,6 +14,7 @@ from audit.ledger.equipment import EquipmentRefused, take_apart
 from audit.ledger.feeding import feed
 from audit.management.counted import counted
 from audit.management.officer import add_officer, proved
+from audit.management.terminal import BaseCommand, Console
 from audit.models import Casino, LedgerBatch, LedgerProcess, LedgerQuestion
 
 COLUMNS = ("kind", "subject", "since", "sessions", "observations", "wealth", "of the year", "asks at", "level", "")
@@ -80,7 +80,7 @@ class Command(BaseCommand):
                 row["wealth"], row["of_the_year"], row["asks_at"], row["alpha"],
                 "has asked" if row["has_question"] else "",
             )  # fmt: skip
-        Console(file=self.stdout, width=150).print(table)  # type: ignore[arg-type]
+        Console(file=self.stdout, width=150).print(table)
         summary = _summary(casino)
         if summary["year"] is None:
             self.stdout.write("The ledger has not been fed yet.")

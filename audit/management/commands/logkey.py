@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any, cast, get_args
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
+from audit.management.terminal import BaseCommand
 from audit.transparency import signing_keys
 from audit.transparency.signing_keys import Purpose
 

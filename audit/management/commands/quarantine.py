@@ -6,13 +6,14 @@ from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandParser
+from django.core.management.base import CommandParser
 from django.db import transaction
 from django.db.models import Count, Sum
 from django.utils import timezone
 
 from audit.ingest.quarantine import purge
 from audit.management.counted import counted
+from audit.management.terminal import BaseCommand
 from audit.models import Quarantined
 
 

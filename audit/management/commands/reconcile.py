@@ -5,14 +5,14 @@ from __future__ import annotations
 from datetime import date
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
-from rich.console import Console
+from django.core.management.base import CommandError, CommandParser
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.table import Table
 
 from audit.event_store import audit_trail
 from audit.ledger.feeding import feed_sessions
 from audit.management.counted import counted
+from audit.management.terminal import BaseCommand, Console
 from audit.models import Casino, NightReport
 from audit.reconciliation import runs
 from audit.reconciliation.content import bridge_lines, figures_of
@@ -72,7 +72,7 @@ class Command(BaseCommand):
             amounts = [figures.get(figure) for figure in shown]
             texts = ["not counted" if minor is None else amount(minor, report.currency, "en") for minor in amounts]
             table.add_row(row["name"], str(row["sessions"]), *texts)
-        Console(file=self.stdout, width=130).print(table)  # type: ignore[arg-type]
+        Console(file=self.stdout, width=130).print(table)
         for line in content["lines"]:
             rows = counted(len(line["rows"]), "row")
             self.stdout.write(f"{line['number']:>2} {line['code']:<14} {line['verdict']:<9} {rows}")

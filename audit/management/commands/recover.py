@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from audit.access.capabilities import Capability
 from audit.management.counted import counted
 from audit.management.officer import two_officers
+from audit.management.terminal import BaseCommand
 from audit.transparency import recovery
 from audit.transparency.checkpoint_export import folders
 from audit.transparency.signing_keys import NoSigningKey

@@ -11,12 +11,12 @@ from argparse import ArgumentTypeError
 from datetime import date
 from typing import Any, TextIO, cast
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
-from rich.console import Console
+from django.core.management.base import CommandError, CommandParser
 from rich.table import Table
 
 from audit.management.counted import counted
 from audit.management.officer import add_officer, proved
+from audit.management.terminal import BaseCommand, Console
 from audit.models import Casino, GamingTable, RegisterEntry, RequestState
 from audit.register import entries, touched
 from audit.register.entries import Proposal, RegisterRefused

@@ -10,9 +10,8 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from datetime import date
 from typing import Any, TextIO, cast
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import connections
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -23,6 +22,7 @@ from audit.adjudication.what_if import Selection, WhatIfRejected
 from audit.event_store import archived, audit_trail
 from audit.exports.what_if_difference import write_csv, write_json
 from audit.management.counted import counted
+from audit.management.terminal import BaseCommand, Console
 from audit.models import LoggedStream, WhatIf
 from audit.presentation import payment_error
 from settlement import RULESETS, ShapeError

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from audit.access import keys
+from audit.management.terminal import BaseCommand
 from audit.models import ApiKey
 
 

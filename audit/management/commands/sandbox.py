@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import Error
 
 from audit.access import sandboxes
 from audit.management.counted import counted
+from audit.management.terminal import BaseCommand
 from audit.models import FIRST_SANDBOX_ID, Casino, LoggedStream
 
 

@@ -10,13 +10,14 @@ from typing import Any
 
 import structlog
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import connection, transaction
 from django.db.utils import DatabaseError, InterfaceError, OperationalError
 
 from audit import heartbeats
 from audit.event_store import cluster
 from audit.management.counted import counted
+from audit.management.terminal import BaseCommand
 from audit.models import LeftBatch, LogFork
 from audit.transparency import tree, witnesses
 from audit.transparency.checkpoint_export import ExportFailed, export, targets

@@ -12,12 +12,12 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
-from rich.console import Console
+from django.core.management.base import CommandError, CommandParser
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from audit.management.counted import counted
+from audit.management.terminal import BaseCommand, Console
 from audit.models import Casino
 from audit.simulation import RULESET_NAMES, Night, night, tables_for
 from audit.simulation.frauds import Fraud

@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 
 from audit.management.counted import counted
+from audit.management.terminal import BaseCommand
 from audit.transparency import cosignatures, tree
 from audit.transparency.tiles import CannotTile, write_tiles
 

@@ -7,14 +7,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import DatabaseError
-from rich.console import Console
 
 from audit.archive.verify import wrong_files
 from audit.event_store.damage import described, is_damage
 from audit.evidence.verify import printable
 from audit.management.counted import counted
+from audit.management.terminal import BaseCommand, Console
 from audit.models import FIRST_SANDBOX_ID, Casino, LoggedStream
 from audit.projections.ended_keys import WITHIN
 from audit.projections.found import Figures

@@ -19,11 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError, CommandParser
 from django.db import transaction
 from django.urls import reverse
 from django.utils import timezone
-from rich.console import Console
 from rich.panel import Panel
 
 from audit import task_queue
@@ -32,6 +31,7 @@ from audit.casework.actions import perform
 from audit.casework.priority import by_urgency
 from audit.event_store import read
 from audit.management.counted import counted
+from audit.management.terminal import BaseCommand, Console
 from audit.models import (
     ApiKey,
     Case,

@@ -10,6 +10,7 @@ import pytest
 from rich.text import Text
 
 from audit.adjudication.terminal_report import Language, print_report
+from audit.management.terminal import Console
 from settlement import Adjudication, adjudicate
 from tests.audit.sessions import event, opener
 
@@ -48,7 +49,7 @@ def regular() -> Adjudication:
 
 def printed(answer: Adjudication, language: Language) -> list[str]:
     out = io.StringIO()
-    print_report(answer, out, language=language)
+    print_report(answer, Console(file=out, highlight=False, width=120), language=language)
     return [line.rstrip() for line in out.getvalue().splitlines()]
 
 
@@ -150,7 +151,7 @@ def styles(answer: Adjudication, monkeypatch: pytest.MonkeyPatch) -> dict[str, s
     for name in ("NO_COLOR", "FORCE_COLOR", "COLORTERM"):
         monkeypatch.delenv(name, raising=False)
     out = Terminal()
-    print_report(answer, out, language="en")
+    print_report(answer, Console(file=out, highlight=False), language="en")
     found: dict[str, list[str]] = {}
     for line in out.getvalue().splitlines():
         text = Text.from_ansi(line)
