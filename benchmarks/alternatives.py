@@ -204,10 +204,6 @@ ALTERNATIVES = (
         1_000, 1, Goal(0.5, 12), "throws", _two,
     ),
     Alternative(
-        "a shooter with too few sevens", "shooter", (1 / 9, 1 / 18, 0.0), lambda s: f"{36 * s:g} of 36",
-        lambda s: _throws(_pairs(s)), 3_000, 1, None, "throws", _two,
-    ),
-    Alternative(
         "throws called void because of a seven", "void-call", (0.1, 0.2, 0.4), lambda s: f"{100 * s:g} %", _voided,
         3_000, 1, None, "void throws", lambda s: _two(s + (1 - s) / 6),
     ),

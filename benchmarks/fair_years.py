@@ -33,7 +33,6 @@ from settlement.eprocess.process import UNIT, Process
 POCKETS = 37
 SESSIONS, SPINS, THROWS = 300, 300, 150
 WHEELS = TABLES = 10
-SHOOTERS, TURNS, TURN = 100, 100, 10
 PLAYERS, VISITS, BETS = 200, 40, 50
 YEARS_AT_ONCE = 20
 RARE = 200
@@ -42,7 +41,7 @@ SOME = 10
 CROUPIERS = 10
 SUBJECTS = {
     "wheel": WHEELS, "wheel-displacement": WHEELS, "wheel-memory": WHEELS, "croupier-displacement": 2 * WHEELS,
-    "dice-supply": TABLES, "die": 2 * 12 * TABLES, "dice-pair": TABLES, "shooter": SHOOTERS, "table-luck": 2 * TABLES,
+    "dice-supply": TABLES, "die": 2 * 12 * TABLES, "dice-pair": TABLES, "table-luck": 2 * TABLES,
     "player-luck": PLAYERS, "payout-lean": CROUPIERS, "payout-rate": CROUPIERS, "table-drift": 2 * TABLES,
 }  # fmt: skip
 """Subjects of a year, by kind."""
@@ -146,12 +145,6 @@ def _craps(chance: np.random.Generator, years: int) -> Iterator[tuple[str, Watch
 
 
 def _people(chance: np.random.Generator, years: int) -> Iterator[tuple[str, Watch]]:
-    shooters = Watch("shooter", years)
-    for _turn in range(TURNS):
-        first, second = chance.integers(0, 6, (2, years * SHOOTERS, TURN))
-        faces = _counts(first, 6) + _counts(second, 6)
-        shooters.feed({"face": faces, "seven": _pair(first, second)["seven"]})
-    yield "shooter", shooters
     players = Watch("player-luck", years)
     for _visit in range(VISITS):
         players.feed(changes(chance.binomial(BETS, 1 / POCKETS, years * PLAYERS), BETS, -36.0, 1.0))

@@ -378,7 +378,7 @@ SHORT = (
     Short("false-fill", 200_000, 1, 35),
     Short("late-void", 0.9, 2, 50),
     Short("runners", 0.8, 9, 50, seed=5),
-    Short("dice-slider", 0.9, 9, 60),
+    Short("dice-slider", 0.9, 9, 100),
     Short("friendly-void", 0.9, 4, 60),
     Short("walking-chips", 600_000, 1, 10),
     Short("structuring", 195_000, 1, 10),

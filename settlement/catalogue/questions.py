@@ -142,9 +142,9 @@ QUESTIONS = (
         "shooter-fairness",
         Wording("Does this shooter’s luck fit fair dice?", "Les lancers de ce tireur relèvent-ils du hasard ?"),
         Wording("[Player {player}: ]among the throws of this shooter, sevens or faces do not come as those of fair "
-                "dice.",
+                "dice, nor as the others throw them with the same set.",
                 "[Joueur {player} : ]les 7 ou les faces que ce tireur obtient ne sortent pas comme avec des dés "
-                "réguliers."),
+                "réguliers, ni comme les autres les obtiennent avec le même jeu de dés."),
         Wording(
             "Some shooters look like this by chance. View how the dice are thrown: whether they tumble, and reach the "
             "far wall.",

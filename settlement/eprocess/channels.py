@@ -9,12 +9,13 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 from settlement.eprocess.bets import Change, Share
 from settlement.eprocess.mixtures import SEQUENCES
 from settlement.eprocess.observations import NEITHER, Mark, Observation, Observations, Payout
+from settlement.eprocess.turns import faces_of, pooled, sevens_of, thrown_in
 
 LAGS = (1, 2, 3)
 FACES = 6
@@ -99,25 +100,21 @@ def _of_spinners(sessions: Iterable[Observations]) -> Iterator[Fed]:
 # Dice
 
 
-def _faces(throw: Observation) -> tuple[int, int]:
-    return throw.result // FACES, throw.result % FACES
-
-
 def _of_throws(session: Observations) -> Iterator[Fed]:
     by_die: dict[str, list[int]] = {}
     by_set: dict[str, list[Observation]] = {}
     for throw in session.drawn:
         dice_set = throw.dice_set or session.table
         # Dice without names are not told apart: their order may be that of the faces.
-        for name, face in zip(throw.dice, _faces(throw), strict=False):
+        for name, face in zip(throw.dice, faces_of(throw), strict=False):
             by_die.setdefault(f"{dice_set}, {name}", [0] * FACES)[face] += 1
         by_set.setdefault(dice_set, []).append(throw)
     if session.drawn:
-        yield Fed("dice-supply", session.table, 0, {"face": _pooled(session.drawn)}, len(session.drawn))
+        yield Fed("dice-supply", session.table, 0, {"face": list(pooled(session.drawn))}, len(session.drawn))
     for die, faces in by_die.items():
         yield Fed("die", die, 0, {"face": faces}, sum(faces))
     for dice_set, throws in by_set.items():
-        seen = {"face": _pooled(throws)} | _of_pair(throws) | _sequences(throws)
+        seen = {"face": list(pooled(throws))} | _of_pair(throws) | _sequences(throws)
         yield Fed("dice-pair", dice_set, 0, seen, len(throws))
     if session.voided:
         luck = [each.luck for each in session.voided if each.luck is not None]
@@ -125,38 +122,26 @@ def _of_throws(session: Observations) -> Iterator[Fed]:
 
 
 def _of_shooters(sessions: Iterable[Observations]) -> Iterator[Fed]:
-    by_shooter: dict[str, list[Observation]] = {}
-    for session in sessions:
-        for throw in session.drawn if session.cells == 0 else ():
-            if throw.shooter:
-                by_shooter.setdefault(throw.shooter, []).append(throw)
-    for shooter, throws in by_shooter.items():
-        yield Fed("shooter", shooter, 0, {"seven": _of_pair(throws)["seven"], "face": _pooled(throws)}, len(throws))
-
-
-def _pooled(throws: Iterable[Observation]) -> list[int]:
-    """Return how often each face came, whichever die showed it."""
-    came = Counter(chain.from_iterable(map(_faces, throws)))
-    return [came[face] for face in range(FACES)]
+    for shooter, seen in thrown_in(session.drawn for session in sessions if session.cells == 0):
+        yield Fed("shooter", shooter, 0, seen, sum(seen["seven"].counts))
 
 
 def _of_pair(throws: Sequence[Observation]) -> dict[str, Any]:
     """Return the counts of doubles, sevens and totals; of the first two, those that are and those that are not."""
-    doubles = sevens = 0
+    doubles = 0
     totals = [0] * 11
     for throw in throws:
-        first, second = _faces(throw)
+        first, second = faces_of(throw)
         doubles += first == second
-        sevens += first + second == FACES - 1
         totals[first + second] += 1
-    return {"double": [doubles, len(throws) - doubles], "seven": [sevens, len(throws) - sevens], "total": totals}
+    return {"double": [doubles, len(throws) - doubles], "seven": list(sevens_of(throws)), "total": totals}
 
 
 def _sequences(throws: Sequence[Observation]) -> dict[str, list[int]]:
     """Return how often a throw has the faces of the last, the opposite ones, or others: whichever die shows which."""
     seen = {channel: [0] * len(ways) for channel, ways in SEQUENCES.items()}
     for before, throw in pairwise(throws):
-        last, now = sorted(_faces(before)), sorted(_faces(throw))
+        last, now = sorted(faces_of(before)), sorted(faces_of(throw))
         opposite = sorted(FACES - 1 - face for face in last)
         channel = "after-double" if last[0] == last[1] else "after-seven" if last == opposite else "after-other"
         relations = [last, opposite] if last != opposite else [last]

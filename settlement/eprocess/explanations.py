@@ -18,9 +18,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 from settlement.eprocess.bets import ArcBets, Bets, CellBets, Learner, Moved
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.process import UNIT, Family, Process
+from settlement.eprocess.turns import Thrown
 
 OnCircle: TypeAlias = Literal["twice", "one", "sector", "wide", "wave", "any"]
-OfDice: TypeAlias = Literal["face", "double", "seven", "total", "after-double", "after-seven", "after-other"]
+OfDice: TypeAlias = Literal["face", "pair", "double", "seven", "total", "after-double", "after-seven", "after-other"]
 OfMemory: TypeAlias = Literal["displacement-2", "displacement-3", "pair-1", "pair-2", "pair-3"]
 OfMoney: TypeAlias = Literal["luck", "late", "marks", "errors", "money", "payouts", "variance"]
 Name: TypeAlias = OnCircle | OfDice | OfMemory | OfMoney
@@ -100,7 +101,8 @@ def explanations_of(process: Process) -> list[Explanation]:
 
 def counted_in(kind: str, seen: Mapping[str, Any]) -> list[int]:
     """Return what a batch of a process counted; nothing of a kind that is not described by counts."""
-    return list(seen.get(COUNTED.get(kind, ""), ()))
+    counted = seen.get(COUNTED.get(kind, ""), ())
+    return list(counted.counts if isinstance(counted, Thrown) else counted)
 
 
 def best_arc(process: Process) -> Arc | None:
@@ -181,7 +183,7 @@ def _names_of(kind: str, family: Family) -> list[tuple[Name, int]]:
 def _name_of(kind: str, family: Family) -> Name:
     if kind in CIRCULAR:
         return _name_on_circle(_on_circle(family))
-    if family.channel == "face" and not isinstance(family.bets, CellBets):
+    if family.channel == "face" and isinstance(family.bets, Learner):
         return "any"
     assert family.channel in _CHANNELS, family.channel
     return _CHANNELS[family.channel]

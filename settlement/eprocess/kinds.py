@@ -39,6 +39,7 @@ def _plain(mixture: Callable[[], Mixture]) -> Callable[[int], Mixture]:
 
 EVEN = "pockets are even and independent of those before"
 FAIR_DICE = "faces are even and independent"
+THROWS = "faces are even and independent, or his turns with a set show what those of the others show"
 LUCK = "given the stakes that stand, a draw changes the expectation of nobody"
 PAIR = "his draws of a session change nothing on average, or as much with this croupier as with the others"
 DEALER = "the draws of a session change nothing on average, or as much with this croupier as with the others"
@@ -64,7 +65,7 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
         "croupier-displacement": Kind(
             "croupier, wheel", EVEN, "wheel-signature", "persons", 2, mixtures.displacement_of_croupier
         ),
-        "shooter": Kind("player", FAIR_DICE, "shooter-fairness", "persons", 1, _plain(mixtures.shooter)),
+        "shooter": Kind("player", THROWS, "shooter-fairness", "persons", 1, _plain(mixtures.shooter)),
         "player-luck": Kind("player", LUCK, "player-luck", "persons", 4, _plain(mixtures.player_luck)),
         "pair-luck": Kind("player, croupier", PAIR, "player-luck", "persons", 1, _plain(mixtures.pair_luck)),
         "late-luck": Kind("player", LUCK, "player-luck", "persons", 1, _plain(mixtures.player_luck)),

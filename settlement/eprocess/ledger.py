@@ -18,7 +18,7 @@ from settlement.eprocess.channels import Fed
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.process import Crossing, Process
 
-EDITION = 4
+EDITION = 5
 """Of what processes see and how they bet. A process is of one edition: its wealth is no evidence under another."""
 
 

@@ -26,6 +26,7 @@ from settlement.eprocess.bets import (
 )
 from settlement.eprocess.circle import sinusoid
 from settlement.eprocess.process import EVENINGS, Family, Mixture
+from settlement.eprocess.turns import PAIRS, DrawnBets
 
 WIDTHS = (1, 3, 5, 9, 12, 18)
 """Pockets of an arc."""
@@ -196,16 +197,37 @@ def dice_pair() -> Mixture:
     )
 
 
+def _thrown(channel: str, weight: int, bets: CellBets) -> Family:
+    """Return bets on what a shooter throws, more than fair dice do and more than the others do with the same set."""
+    return Family(channel, weight, LesserBets(bets, DrawnBets(bets)))
+
+
+WAYS_OF_PAIRS = tuple(1 if first == second else 2 for first, second in PAIRS)
+
+
+def _slid(percent: int) -> CellBets:
+    """Return the bets that ``percent`` of the throws have one die with a face that was kept; one for each face."""
+    rows = []
+    for face in range(6):
+        covered = [0 if face not in pair else 1 if pair[0] != pair[1] else 2 for pair in PAIRS]
+        # With one die kept a pair that has its face comes in one way of six; else in two of 36, or in one if a double.
+        kept = EVENS * (100 - percent) // 100
+        gain = (0, EVENS * 3 * percent // 100, EVENS * 6 * percent // 100)
+        rows.append(tuple(kept + gain[each] for each in covered))
+    return CellBets(WAYS_OF_PAIRS, tuple(rows))
+
+
 @cache
 def shooter() -> Mixture:
-    """Return the mixture against a shooter: too few sevens or too many, and, with half of it, the faces he throws.
+    """Return the mixture against a shooter, a third each: sevens, faces of dice that are loaded, one die that is slid.
 
-    A die that is slid keeps its face, and leaves sevens at one in six.
+    A die that is slid keeps its face, and leaves sevens at one in six. Loaded dice are loaded for all who throw them.
     """
     return Mixture(
-        Family("seven", 56, _on(SEVEN, 1)),
-        Family("seven", 28, _on(SEVEN, 0)),
-        *(Family(family.channel, 3 * family.weight, family.bets) for family in die().families),
+        _thrown("seven", 20, _on(SEVEN, 1)),
+        _thrown("seven", 10, _on(SEVEN, 0)),
+        *(_thrown("face", 6, _loaded(load)) for load in LOADS),
+        *(_thrown("pair", 6, _slid(part)) for part in STAKES),
         batches_of_year=EVENINGS,
     )
 

@@ -29,7 +29,7 @@ NULLS = {
     "die": _("the faces are equally likely and independent"),
     "dice-supply": _("the faces are equally likely and independent"),
     "dice-pair": _("the faces are equally likely and independent"),
-    "shooter": _("the faces are equally likely and independent"),
+    "shooter": _("the faces are equally likely and independent, or those with a set are alike whoever throws"),
     "void-call": _("coups called void show what any other shows, and would have paid like any other"),
     "pair-luck": _("a draw changes nobody’s expectation, or changes it alike whoever of a table and night deals"),
     "croupier-luck": _("a draw changes nobody’s expectation, or changes it alike whoever of a table and night deals"),

@@ -44,6 +44,7 @@ OF_DISTANCES: Mapping[str, Promise] = {
 }
 OTHERS: Mapping[str, Promise] = {
     "face": gettext_lazy("One face more often"),
+    "pair": gettext_lazy("One die keeps its face"),
     "any": gettext_lazy("Any other pattern"),
     "double": gettext_lazy("Doubles"),
     "seven": gettext_lazy("Sevens"),

@@ -54,7 +54,6 @@ COUNTED = [
         "wheel-memory",
         "die",
         "dice-pair",
-        "shooter",
         "void-call",
     )
     for cells in ((9, 37, 38) if kind.startswith(("wheel", "croupier")) else (0,))

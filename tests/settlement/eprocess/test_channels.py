@@ -16,6 +16,7 @@ from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.mixtures import SEQUENCES
 from settlement.eprocess.observations import Mark, Observation, Observations, Payout
 from settlement.eprocess.process import UNIT, Process
+from settlement.eprocess.turns import PAIRS, turns_of
 
 EVEN = Change(1, -1, 1)
 
@@ -76,9 +77,12 @@ def test_throws_are_counted_for_supply_dice_pair_and_shooter() -> None:
     assert pairs["S"].seen["total"] == cells(11, c5=1, c10=1)
     assert pairs["S"].seen["after-seven"] == [0, 1]
     assert pairs["T1"].draws == 1
-    shooters = {each.subject: each.seen for each in fed if each.kind == "shooter"}
-    assert shooters["p"] == {"seven": [1, 1], "face": [1, 0, 0, 0, 0, 3]}
-    assert shooters["q"] == {"seven": [0, 1], "face": [0, 1, 1, 0, 0, 0]}
+    shooters = {each.subject: each for each in fed if each.kind == "shooter"}
+    # Nobody else threw the set S, and nobody else one without a name.
+    pairs = {name: [int(pair in own) for pair in PAIRS] for name, own in (("p", [(0, 5), (5, 5)]), ("q", [(1, 2)]))}
+    assert shooters["p"].seen == {"seven": ([1, 1], []), "face": ([1, 0, 0, 0, 0, 3], []), "pair": (pairs["p"], [])}
+    assert shooters["q"].seen == {"seven": ([0, 1], []), "face": ([0, 1, 1, 0, 0, 0], []), "pair": (pairs["q"], [])}
+    assert (shooters["p"].draws, shooters["q"].draws) == (2, 1)
 
 
 def test_what_follows_a_throw_has_the_ways_that_the_bets_count_on() -> None:
@@ -112,10 +116,34 @@ def test_void_spins_are_seen_by_what_they_would_have_changed() -> None:
     assert list(of_session(nothing_at_stake)) == []
 
 
+def test_a_turn_ends_with_a_seven_out_or_with_another_shooter_or_set_and_is_compared_with_those_of_the_others() -> None:
+    thrown = [
+        ("p", "S", 6, 1),  # a seven without a point takes no dice
+        ("p", "S", 2, 2), ("p", "S", 5, 4), ("p", "S", 3, 4),  # four, nine, and the seven-out
+        ("p", "S", 1, 2),  # he takes them again, and leaves
+        ("q", "S", 3, 3), ("q", "S", 3, 3), ("q", "S", 6, 1),  # six is made: no seven-out
+        ("q", "Z", 1, 1),
+        ("", "S", 6, 6),
+    ]  # fmt: skip
+    drawn = [throw(first, second, shooter=shooter, dice_set=of) for shooter, of, first, second in thrown]
+    turns = [(each.shooter, each.dice_set, len(each.throws)) for each in turns_of(drawn)]
+    assert turns == [("p", "S", 4), ("p", "S", 1), ("q", "S", 3), ("q", "Z", 1), ("", "S", 1)]
+    session, alone = Observations("s", "T1", drawn=drawn), Observations("s2", "T2", drawn=drawn[:4])
+    shooters = {each.subject: each.seen for each in of_evening([session, alone]) if each.kind == "shooter"}
+    every = [((0, 1), 2), ((1, 2), 1), ((2, 2), 1)]
+    assert shooters["p"]["seven"] == ([4, 5], [([(2, 2), (0, 1)], every)])
+    assert shooters["q"]["seven"] == ([1, 3], [([(1, 2)], every)])
+    # While a point stood p threw the nine, which is no seven-out, and q made the six.
+    shown = [((0, 0, 0, 1, 1, 0), 1), ((0, 0, 2, 0, 0, 0), 1)]
+    assert shooters["p"]["face"][1] == [([(0, 0, 0, 1, 1, 0)], shown)]
+    assert shooters["q"]["face"][1] == [([(0, 0, 2, 0, 0, 0)], shown)]
+    assert [[sum(one) for one in his] for his, _every in shooters["q"]["pair"][1]] == [[1]]
+
+
 def test_over_all_pockets_of_a_void_spin_and_all_faces_of_a_throw_a_process_gains_nothing() -> None:
     spins = [Observations("s", "T", "W", 37, voided=[Observation(1, 0, Change(*each))]) for each in PLEIN]
-    throws = [Observations("s", "T", drawn=[throw(*faces, shooter="p")]) for faces in product(range(1, 7), repeat=2)]
-    for kind, variant, sessions in (("void-call", 37, spins), ("shooter", 0, throws), ("dice-pair", 0, throws)):
+    throws = [Observations("s", "T", drawn=[throw(*faces)]) for faces in product(range(1, 7), repeat=2)]
+    for kind, variant, sessions in (("void-call", 37, spins), ("dice-pair", 0, throws)):
         total = Fraction(0)
         for session in sessions:
             process = Process(kind, "s", variant)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import combinations, permutations, product
@@ -16,6 +17,7 @@ from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.ledger import Ledger
 from settlement.eprocess.observations import Mark, Observation, Observations
 from settlement.eprocess.process import UNIT, Family, Mixture, Process
+from settlement.eprocess.turns import DrawnBets, paired, pooled
 
 WON, LOST = Change(-36, -36, 1), Change(1, -36, 1)
 EVENS = (Change(-5, -5, 5), Change(5, -5, 5))
@@ -152,6 +154,155 @@ def test_a_guest_who_leaves_when_he_has_won_names_nobody() -> None:
                 second.feed(alone, {"luck": fed.seen["luck"].from_mean}, draws=fed.draws, session="")
     assert second.highest > 10**6 * UNIT
     assert both.highest < 10 * UNIT
+
+
+# Throws: dice are loaded for everybody
+
+FACES = tuple(product(range(6), repeat=2))
+TURNS = {
+    "short and long": ["33 43", "25 62 11 52", "65"],
+    "one side": ["66 65 66 61", "61 66 61", "16 11 61"],
+    "alike": ["24 43", "24 43", "42 61"],
+}
+"""Turns of a session: faces of each throw, from 1."""
+
+
+def thrown(names: Sequence[str], turns: Iterable[str]) -> Observations:
+    drawn = [
+        Observation(0, 6 * (int(faces[0]) - 1) + int(faces[1]) - 1, shooter=name, dice_set="S")
+        for name, turn in zip(names, turns, strict=True)
+        for faces in turn.split()
+    ]
+    return Observations("s", "T1", drawn=drawn)
+
+
+@pytest.mark.parametrize("names", ["own b c", "b own own", "b c own"])
+@pytest.mark.parametrize("turns", TURNS.values(), ids=TURNS.keys())
+def test_over_all_ways_to_share_out_the_turns_of_a_session_a_shooter_gains_nothing(
+    names: str, turns: list[str]
+) -> None:
+    # Whatever the dice show: the first null, of fair dice, does not hold here.
+    found = [wealth("shooter", "own", thrown(names.split(), order)) for order in permutations(turns)]
+    assert sum(found) <= len(found)
+    assert min(found) < 1
+
+
+@pytest.mark.parametrize("names", ["own b b c", "b own own b", "own own own b"])
+@pytest.mark.parametrize("throws", ["61 52 43 61", "62 44 53 62", "66 65 12 11"])
+def test_over_all_ways_to_share_out_the_throws_while_a_point_stands_a_shooter_gains_nothing(
+    names: str, throws: str
+) -> None:
+    bets = [family for family in mixtures.shooter().families if family.channel != "seven"]
+    orders = list(permutations(throws.split()))
+    totals = [[Fraction(0)] * family.bets.bettors for family in bets]
+    for order in orders:
+        of = [(whose, (0, "S", tuple(throw))) for whose, throw in zip(names.split(), order, strict=True)]
+        for family, total in zip(bets, totals, strict=True):
+            cells = {"face": pooled, "pair": paired}[family.channel]
+            units = [(whose, cells([Observation(0, 6 * int(a) + int(b) - 7)])) for whose, (_n, _s, (a, b)) in of]
+            every = sorted(Counter(shown for _whose, shown in units).items())
+            his = [shown for whose, shown in units if whose == "own"]
+            after = family.bets.second.settle([UNIT] * family.bets.bettors, [], [(his, every)])
+            total[:] = [before + Fraction(each, UNIT) for before, each in zip(total, after, strict=True)]
+    assert all(1 - CLOSE < each / len(orders) <= 1 for total in totals for each in total)
+
+
+@pytest.mark.parametrize("loaded", [0, 3], ids=["fair dice", "loaded dice"])
+def test_which_throws_while_a_point_stands_are_whose_does_not_depend_on_the_rule_of_the_seven(loaded: int) -> None:
+    # Two turns in a row, each thrown to its seven-out, over all ways that they can go in a game with small dice: of
+    # each number of throws of the two, every order of the throws that are compared comes equally often.
+    faces = {4: 2 + loaded, 6: 1, 7: 3}  # weights of the totals of such dice: two points, and the seven
+    seen: dict[tuple[tuple[int, ...], int], Counter[tuple[int, ...]]] = {}
+    for first, second in product(turns_to_the_seven(faces, 4), repeat=2):
+        own, others = first[1], second[1]
+        key = tuple(sorted(own + others)), len(own)
+        seen.setdefault(key, Counter())[own + others] += first[0] * second[0] * 10**6 // 1
+    for (every, _own), orders in seen.items():
+        if len(every) < 4:  # longer ones are cut off
+            assert len(set(orders.values())) == 1
+            assert len(orders) == len(set(permutations(every)))
+
+
+def turns_to_the_seven(weights: dict[int, int], most: int) -> list[tuple[Fraction, tuple[int, ...]]]:
+    """Return the probability of each turn that has fewer than ``most`` throws on a point, and these."""
+    whole = sum(weights.values())
+    ended: Counter[tuple[int, ...]] = Counter()
+    going: Counter[tuple[int, tuple[int, ...]]] = Counter({(0, ()): Fraction(1)})
+    for _throw in range(40):
+        now: Counter[tuple[int, tuple[int, ...]]] = Counter()
+        for (point, on_point), chance in going.items():
+            for total, weight in weights.items():
+                part = chance * Fraction(weight, whole)
+                if not point:
+                    now[0 if total == 7 else total, on_point] += part
+                elif total == 7:
+                    ended[on_point] += part
+                elif len(on_point) < most:
+                    now[0 if total == point else point, (*on_point, total)] += part
+        going = now
+    return [(chance, on_point) for on_point, chance in ended.items()]
+
+
+def test_what_a_turn_is_worth_beside_the_others_is_one_on_average() -> None:
+    bets = DrawnBets(mixtures.shooter().families[0].bets.first)
+    turns = [(3, 4), (0, 9), (1, 1), (2, 0)]
+    for own in (1, 2, 3, 4):
+        totals = [Fraction(0)] * bets.bettors
+        orders = list(permutations(turns))
+        for order in orders:
+            after = bets.settle([UNIT] * bets.bettors, [], [(list(order[:own]), [(each, 1) for each in turns])])
+            totals = [total + Fraction(each, UNIT) for total, each in zip(totals, after, strict=True)]
+        assert all(1 - CLOSE < total / len(orders) <= 1 for total in totals)
+
+
+@pytest.mark.parametrize("other", ["66", "34 16 61"])
+def test_over_all_throws_of_fair_dice_a_shooter_gains_nothing_whenever_he_leaves(other: str) -> None:
+    # He leaves where he has thrown no seven first, so his turns are not those of the others: the second null is broken.
+    total = Fraction(0)
+    for first in FACES:
+        throws = [[first, second] for second in FACES] if sum(first) == 5 else [[first]]
+        for each in throws:
+            turn = " ".join(f"{one + 1}{two + 1}" for one, two in each)
+            total += wealth("shooter", "own", thrown(["own", "b"], [turn, other])) / len(throws)
+    assert total / len(FACES) <= 1
+
+
+def evening_of_dice(chance: random.Random, loads: dict[str, float], night: int) -> Observations:
+    """Return an evening of six shooters, each until the seven-out; ``loads`` is how often a six is set, by name."""
+    names, turns = [], []
+    for number in range(24):
+        name, point, faces = f"p{number % 6}", 0, []
+        while True:
+            first, second = chance.randint(1, 6), chance.randint(1, 6)
+            if chance.random() < loads.get(name, 0):
+                first = 6
+            faces.append(f"{first}{second}")
+            out = point and first + second == 7
+            if first + second in (point, 7):
+                point = 0
+            elif not point and first + second in (4, 5, 6, 8, 9, 10):
+                point = first + second
+            if out:
+                break
+        names.append(name)
+        turns.append(" ".join(faces))
+    evening = thrown(names, turns)
+    evening.session = f"s{night}"
+    return evening
+
+
+def shooters_named(loads: dict[str, float]) -> set[str]:
+    ledger, chance = Ledger(2026), random.Random(4)
+    raised = set()
+    for night in range(40):
+        for question in ledger.feed(of_evening([evening_of_dice(chance, loads, night)]), session=str(night)):
+            raised.add(question.process.subject)
+    return raised
+
+
+def test_loaded_dice_are_loaded_for_all_who_throw_them_and_a_slider_is_named_alone() -> None:
+    assert shooters_named({f"p{number}": 0.15 for number in range(6)}) == set()
+    assert shooters_named({"p4": 0.3}) == {"p4"}
 
 
 # Findings: whose coups they are about

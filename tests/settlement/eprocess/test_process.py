@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
+from math import prod
 from typing import Any
 
 import msgspec
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 from settlement.eprocess.bets import CellBets, Change, staked_cells
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.process import UNIT, Family, Mixture, Process, cash_left, part_staked
+from settlement.eprocess.turns import Thrown
 from tests.settlement.eprocess import by_hand
 
 
@@ -84,21 +86,38 @@ def test_the_gamblers_of_each_session_have_half_of_what_either_schedule_gives(of
     assert 0 < cash_left(10_000, of_year) < left[-1] < Fraction(1, 800)
 
 
-def evidence_by_hand(batches: list[list[int]]) -> Fraction:
-    """Return the wealth of the shooter's mixture: gamblers on other throws and on sevens, a third and a sixth of it.
+def compared(own: list[int], others: list[int], on: int, percent: int) -> Fraction:
+    """Return what a turn is worth to a gambler, over the mean of it and the one turn of the others."""
 
-    The other half is bet on faces, of which it sees none.
+    def worth(turn: list[int]) -> Fraction:
+        odds = [each >> 54 for each in staked_cells((6, 30), (on,), percent)]
+        return prod((Fraction(odds[cell], 1024) for cell in turn), start=Fraction(1))
+
+    return 2 * worth(own) / (worth(own) + worth(others))
+
+
+OTHERS = [1, 0, 1, 1]
+
+
+def evidence_by_hand(batches: list[list[int]]) -> Fraction:
+    """Return the wealth of the shooter's mixture: gamblers on other throws and on sevens, two and one ninth of it.
+
+    The rest is bet on faces, of which it sees none. Each batch is a turn, compared with one of the others.
     """
     wealth = [Fraction(0)] * 11
     rows = [(on, percent) for on in (1, 0) for percent in (5, 10, 20, 40, 80)]
     for number, batch in enumerate(batches, start=1):
         staked = by_hand.cash_after(number - 1, 100) - by_hand.cash_after(number, 100)
         for index, (on, percent) in enumerate(rows):
-            wealth[index] += staked * Fraction(2 if on else 1, 30)
-            for cell in batch:
-                wealth[index] *= by_hand.staked((6, 30), (on,), percent, cell)
-        wealth[-1] += staked / 2
+            wealth[index] += staked * Fraction(2 if on else 1, 45)
+            fair = prod((by_hand.staked((6, 30), (on,), percent, cell) for cell in batch), start=Fraction(1))
+            wealth[index] *= min(fair, compared(batch, OTHERS, on, percent))
+        wealth[-1] += staked * Fraction(2, 3)
     return by_hand.cash_after(len(batches), 100) + sum(wealth)
+
+
+def turn(cells: list[int]) -> tuple[int, int]:
+    return cells.count(0), cells.count(1)
 
 
 @settings(max_examples=25, deadline=None)
@@ -107,7 +126,8 @@ def test_the_evidence_is_that_of_the_formulas(batches: list[list[int]]) -> None:
     mixture, process = KINDS["shooter"].mixture(0), Process("shooter", "p")
     highest = Fraction(1)
     for number, batch in enumerate(batches, start=1):
-        process.feed(mixture, {"seven": [batch.count(0), batch.count(1)]}, draws=len(batch), session="s")
+        seen = Thrown(list(turn(batch)), [([turn(batch)], [(turn(batch), 1), (turn(OTHERS), 1)])])
+        process.feed(mixture, {"seven": seen}, draws=len(batch), session="s")
         exact = evidence_by_hand(batches[:number])
         highest = max(highest, exact)
         assert 0 <= exact - Fraction(process.evidence, UNIT) <= exact / 2**50

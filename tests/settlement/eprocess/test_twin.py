@@ -44,7 +44,7 @@ def luck(chance: np.random.Generator, rows: int) -> dict[str, np.ndarray]:
 DRAWN = {
     "wheel": wheel, "wheel-displacement": wheel, "croupier-displacement": wheel, "wheel-memory": wheel,
     "dice-supply": dice, "dice-pair": dice,
-    "shooter": dice, "player-luck": luck, "table-luck": luck,
+    "player-luck": luck, "table-luck": luck,
 }  # fmt: skip
 
 
