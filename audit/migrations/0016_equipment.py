@@ -8,7 +8,7 @@ AUDIT = Path(__file__).resolve().parent.parent
 
 
 class Migration(migrations.Migration):
-    dependencies = [("audit", "0014_hands")]
+    dependencies = [("audit", "0015_fifth_ledger")]
 
     operations = [
         migrations.RunSQL((AUDIT / file).read_text())
