@@ -23,6 +23,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
+from http import HTTPStatus
 from typing import Any, TypeAlias
 
 from asgiref.wsgi import WsgiToAsgiInstance
@@ -38,6 +39,12 @@ from audit.api.request_body import MAX_BYTES  # noqa: E402
 from audit.desk.page_checks import check_pages  # noqa: E402
 from audit.ingest.bodies import JSON  # noqa: E402
 from casino.request_ids import bind_request, request_id_of  # noqa: E402
+
+REFUSED_S = 1.0
+"""How long a client that has asked for too much waits for that answer, unless it goes. No thread waits with it.
+
+It may come back after as long, and refusals to one that comes back at once would cost as much as answers.
+"""
 
 SEND_S = 20.0
 """How long a client may take nothing of a stream before it is closed."""
@@ -196,6 +203,8 @@ class Application:
             answered = partial(self._answer_by_django, scope, body, request_id, send_now)
             whole = await loop.run_in_executor(self._threads, answered)
             if whole is not None:
+                if whole[0] == HTTPStatus.TOO_MANY_REQUESTS:
+                    await asyncio.wait([watching], timeout=REFUSED_S)
                 await _send(send, *whole, request_id)
         finally:
             is_gone.set()

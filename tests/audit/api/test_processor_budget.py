@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+import time
 from typing import Any
 
 import pytest
@@ -10,8 +14,9 @@ from django.contrib.auth.models import AnonymousUser
 from django.http import HttpRequest, HttpResponse
 from django.test import RequestFactory
 
+from audit.access import password_hashing
 from audit.access.password_hashing import OneLane
-from audit.api.processor_budget import Buckets, ProcessorBudget, identity_of
+from audit.api.processor_budget import Buckets, ProcessorBudget, identity_of, processor_s
 from audit.models import ApiKey
 from tests.audit.tables import Tenant
 
@@ -143,3 +148,39 @@ def test_a_password_hashed_in_eight_lanes_is_still_right_and_stays_as_it_is() ->
     assert not now.must_update(encoded)
     before.memory_cost = 512
     assert now.must_update(before.encode("a password", before.salt()))
+
+
+def test_passwords_are_hashed_one_at_a_time_by_a_thread_that_gives_way() -> None:
+    def where() -> tuple[str, int]:
+        return threading.current_thread().name, os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+    name, nice = password_hashing._aside(where)
+    assert name.startswith("passwords")
+    assert nice == os.getpriority(os.PRIO_PROCESS, 0) + password_hashing.NICE
+    assert password_hashing._aside(where)[0] == name
+
+
+def test_a_budget_pays_for_hashing_that_another_thread_does() -> None:
+    hasher = OneLane()
+    hasher.memory_cost = 10_240
+    own_before, before = time.thread_time(), processor_s()
+    encoded = hasher.encode("a password", hasher.salt())
+    assert hasher.verify("a password", encoded)
+    own_s, all_s = time.thread_time() - own_before, processor_s() - before
+    assert all_s > own_s
+    others: list[float] = []
+    other = threading.Thread(target=lambda: others.append(password_hashing.hashed_s()))
+    other.start()
+    other.join()
+    assert others == [0.0], "it is on the account of the thread that asked"
+
+
+def test_a_process_that_was_forked_hashes_too() -> None:
+    hasher = OneLane()
+    hasher.memory_cost = 1_024
+    encoded = hasher.encode("a password", hasher.salt())
+    child = os.fork()
+    if not child:
+        signal.alarm(60)  # rather than for ever
+        os._exit(0 if hasher.verify("a password", encoded) else 1)
+    assert os.waitpid(child, 0)[1] == 0
