@@ -257,13 +257,13 @@ def _step(
         witness = None
     # What a what-if run has found stands nowhere: it has nothing to complete before it begins anew.
     is_under_way = adjudication.cursor > 0 and run.completed_at is None and adjudication.what_if is None
-    chunks = step_ends.up_to(
+    up_to_end = step_ends.up_to(
         chain([first], chunks),
         known_through=run.corrections_through if is_under_way else None,
         entry=step_ends.undecided_entry(adjudication, run) if witness is None else 0,
     )
     try:
-        folded = fold_on(adjudication, run, chunks, witness, is_over=lambda: processor_s() >= ends_at)
+        folded = fold_on(adjudication, run, up_to_end, witness, is_over=lambda: processor_s() >= ends_at)
     except NeedsReplay as needed:
         if step_ends.goes_on_without(adjudication, run, needed.held):
             return Progress(folded=len(first), cursor=adjudication.cursor, behind=True)
