@@ -23,7 +23,7 @@ NICE = 10
 """How far the priority of the thread is below that of the process."""
 
 _Result = TypeVar("_Result")
-_asked_by = threading.local()
+_of_caller = threading.local()
 
 
 def _give_way() -> None:
@@ -48,7 +48,7 @@ os.register_at_fork(after_in_child=_begin_in_child)
 
 def hashed_s() -> float:
     """Return the seconds of processor time that hashing has taken so far at the request of this thread."""
-    return float(getattr(_asked_by, "seconds", 0.0))
+    return float(getattr(_of_caller, "seconds", 0.0))
 
 
 def _aside(function: Callable[..., _Result], *args: Any) -> _Result:
@@ -59,7 +59,7 @@ def _aside(function: Callable[..., _Result], *args: Any) -> _Result:
         return function(*args), time.thread_time() - began_at
 
     result, took_s = _thread.submit(timed).result()
-    _asked_by.seconds = hashed_s() + took_s
+    _of_caller.seconds = hashed_s() + took_s
     return result
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Lock
 from typing import Any
 
 from django.http import HttpResponse
@@ -13,10 +16,34 @@ from rest_framework.request import Request
 
 from audit.api.findings import OwnFindings
 from audit.api.keyed_view import key_of
+from audit.api.problems import Problem
 from audit.evidence.export import record
 from audit.evidence.gather import evidence_of
 
 MEDIA_TYPE = "application/zip"
+
+
+_served: set[int] = set()
+_lock = Lock()
+
+
+@contextmanager
+def one_at_a_time(key_id: int) -> Iterator[None]:
+    """Serve a key while this process serves it no other bundle; otherwise refuse, by 429.
+
+    To make a bundle is a tenth of a second of Python. Four at once, which are all threads of a process, keep those who
+    record events waiting for the interpreter and the processors.
+    """
+    with _lock:
+        if key_id in _served:
+            detail = "A bundle is being made for your key. Ask for one at a time: wait 1 s, and send the request again."
+            raise Problem(429, "throttled", detail, retry_after_s=1)
+        _served.add(key_id)
+    try:
+        yield
+    finally:
+        with _lock:
+            _served.discard(key_id)
 
 
 class ZipFile(BaseRenderer):
@@ -41,18 +68,20 @@ class FindingBundle(OwnFindings):
         description=(
             "A ZIP with the events, the proofs, the checkpoint, the text of law, the verdict and a verifier of one "
             "file. The same finding gives the same bytes. Each one handed out is recorded. 409 `not-sealed` until a "
-            "checkpoint holds the events, 409 `unproven` where the record does not prove the finding."
+            "checkpoint holds the events, 409 `unproven` where the record does not prove the finding. A key is served "
+            "one bundle at a time by each web process: beyond it, 429 with `Retry-After`."
         ),
         responses={(200, MEDIA_TYPE): OpenApiResponse(OpenApiTypes.BINARY, "The bundle; its SHA-256 is the ETag.")},
     )
     def get(self, request: Request, pk: int) -> HttpResponse:
-        finding = self.get_object()
-        bundle = evidence_of(finding)
+        finding, key_id = self.get_object(), key_of(request).pk
+        with one_at_a_time(key_id):
+            bundle = evidence_of(finding)
         response = HttpResponse(bundle.raw, content_type=MEDIA_TYPE)
         response["ETag"] = f'"{bundle.digest}"'
         response["Content-Disposition"] = f'attachment; filename="{bundle.name}"'
         answer = get_conditional_response(request._request, etag=response["ETag"], response=response)
         assert answer is not None, "given a response, Django returns it or the one that takes its place"
         if answer is response and request.method == "GET":  # neither 304 nor HEAD hands out the file
-            record(finding, bundle, actor=f"key:{key_of(request).pk}")
+            record(finding, bundle, actor=f"key:{key_id}")
         return answer

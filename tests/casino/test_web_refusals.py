@@ -92,7 +92,7 @@ def test_a_refusal_comes_once_its_time_is_over(application: Application, monkeyp
 
 
 def test_a_thread_of_the_server_that_computes_gives_way_soon() -> None:
-    says = (
+    program = (
         "import sys, casino.web as web\n"
         "class Server:\n"
         "    def __init__(self, *given): pass\n"
@@ -100,5 +100,5 @@ def test_a_thread_of_the_server_that_computes_gives_way_soon() -> None:
         "web.Server = Server\n"
         "web.serve('casino.asgi:application', None, None, 0)\n"
     )
-    said = subprocess.run([sys.executable, "-c", says], capture_output=True, text=True, check=True)
-    assert float(said.stdout) == pytest.approx(web.SWITCH_S)
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert float(ended.stdout) == pytest.approx(web.SWITCH_S)

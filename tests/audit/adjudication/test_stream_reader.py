@@ -134,11 +134,11 @@ def test_chunks_are_read_as_they_are_asked_for_each_twice_as_large_as_the_one_be
 ) -> None:
     monkeypatch.setattr(stream_reader, "MOST_AT_ONCE", 4)
     stream_id, _ = corrected_payout(Tenant(), 800, 700)
-    asked: list[int] = []
+    firsts: list[int] = []
     arrays_between = stream_reader.arrays_between
 
     def noted(stream_id: int, first_seq: int, last_seq: int, *, max_events: int | None = None) -> Iterator[bytes]:
-        asked.append(first_seq)
+        firsts.append(first_seq)
         return arrays_between(stream_id, first_seq, last_seq, max_events=max_events)
 
     monkeypatch.setattr(stream_reader, "arrays_between", noted)
@@ -151,8 +151,8 @@ def test_chunks_are_read_as_they_are_asked_for_each_twice_as_large_as_the_one_be
     assert chunks(first_seq=15) == []
     assert chunks(first_seq=3, max_events=5) == [[3], [4, 5], [6, 7]]
     assert chunks(max_bytes=1) == [[1]]
-    asked.clear()
+    firsts.clear()
     left = stream_reader.chunks(stream_id, 1, 14, first=1, max_events=100, max_bytes=1_000_000)
     assert [len(next(left)), len(next(left))] == [1, 2]
     assert read.next_seq_of(stream_id) == 15, "the connection takes other commands"
-    assert asked == [1, 2]
+    assert firsts == [1, 2]

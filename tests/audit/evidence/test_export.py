@@ -16,9 +16,10 @@ from django.test import Client
 from django.urls import reverse
 
 from audit.adjudication.replay import advance
+from audit.api import evidence
 from audit.event_store import audit_trail
 from audit.event_store.audit_trail import AuditEntry
-from audit.evidence.gather import evidence_of, material_of
+from audit.evidence.gather import Bundle, evidence_of, material_of
 from audit.evidence.verify import checks, files_in
 from audit.models import Finding, LoggedStream, Membership, Officer, Role
 from audit.transparency import cosignatures, proofs, signing_keys, tree
@@ -103,6 +104,28 @@ def test_the_api_exports_a_bundle_that_holds(tenant: Tenant, finding: Finding) -
     assert [json.loads(line)["seq"] for line in files["events.ndjson"].splitlines()] == [1, 2, 3, 4, 5]
     listed = tenant.ask(f"findings/{finding.pk}").json()
     assert json.loads(files["finding.json"])["finding"].items() <= listed.items()
+
+
+def test_a_key_is_served_one_bundle_at_a_time_and_nobody_waits_for_it(
+    tenant: Tenant, finding: Finding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    others = make_tenant()
+    meanwhile: list[HttpResponse] = []
+
+    def slow(requested: Finding) -> Bundle:
+        monkeypatch.setattr(evidence, "evidence_of", evidence_of)
+        meanwhile.extend((bundle(tenant, finding), bundle(others, finding)))
+        return evidence_of(requested)
+
+    monkeypatch.setattr(evidence, "evidence_of", slow)
+    assert bundle(tenant, finding).status_code == 200
+    assert [answer.status_code for answer in meanwhile] == [429, 404], "the finding is none of the other casino's"
+    assert (meanwhile[0]["Retry-After"], meanwhile[0].json()["code"]) == ("1", "throttled")
+    assert bundle(tenant, finding).status_code == 200
+    monkeypatch.setattr(evidence, "evidence_of", lambda _: 1 / 0)
+    assert bundle(tenant, finding).status_code == 500
+    monkeypatch.setattr(evidence, "evidence_of", evidence_of)
+    assert bundle(tenant, finding).status_code == 200, "one that failed is not served any more"
 
 
 def test_adjudicating_the_bundles_events_gives_the_finding(
