@@ -174,8 +174,7 @@ WHEEL = (
         severity="major",
         provisions=at_american_roulette("art. 57-1 al. 6"),
         facts={"event_type": "act"},
-        expected_is="role",
-        recorded_is="role",
+        compares="role",
         title=Wording("Wheel or ball handled by another", "Appareil manœuvré par un autre"),
         message=Wording(
             "The {recorded} worked the apparatus[ ({event_type})]; that is for the {expected} alone.",
@@ -233,8 +232,7 @@ ANNOUNCEMENTS = (
         severity="major",
         provisions=at_american_roulette("art. 57-1 al. 7"),
         facts={"result_seq": "number"},
-        expected_is="text",
-        recorded_is="text",
+        compares="text",
         title=Wording("Wrong announcement", "Annonce inexacte"),
         message=Wording(
             "The croupier announced “{recorded}”[; the ball had settled on “{expected}”].",
@@ -270,8 +268,7 @@ ANNOUNCEMENTS = (
         severity="major",
         provisions=at_american_roulette("art. 57-1 al. 8"),
         facts={"announced_seq": "number"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Payment differs from its announcement", "Paiement différent de l’annonce"),
         message=Wording(
             "Wager {the_wager} was announced at {expected}[ (event {announced_seq})] and paid {recorded}.",
@@ -349,8 +346,7 @@ PAYMENTS = (
         name="payment-wrong-colour",
         severity="major",
         provisions=at_american_roulette("art. 57-1 al. 9"),
-        expected_is="colour",
-        recorded_is="colour",
+        compares="colour",
         title=Wording("Paid in another colour", "Payé dans une autre couleur"),
         message=Wording(
             "Wager {the_wager} was paid in {recorded} chips; the player’s colour is {expected}.",

@@ -31,8 +31,7 @@ SEATS_AND_COLOURS = (
         severity="major",
         needs="seating",
         provisions=at_american_roulette("art. 57-1 al. 3"),
-        expected_is="number",
-        recorded_is="number",
+        compares="number",
         title=Wording("Too many players", "Trop de joueurs"),
         message=Wording(
             "Player {player} took a seat; the table now has {recorded} players and takes {expected}.",
@@ -49,8 +48,7 @@ SEATS_AND_COLOURS = (
         severity="minor",
         needs="seating",
         provisions=at_american_roulette("art. 57-1 al. 3"),
-        expected_is="number",
-        recorded_is="number",
+        compares="number",
         title=Wording("One player too many, standing", "Un joueur de trop, debout"),
         message=Wording(
             "[Player {player} ]played without a seat while every seat was taken: {recorded} players at a table for "
@@ -71,8 +69,7 @@ SEATS_AND_COLOURS = (
         needs="colours",
         provisions=at_american_roulette("art. 57-1 al. 2"),
         facts={"colour": "colour"},
-        expected_is="number",
-        recorded_is="number",
+        compares="number",
         title=Wording("Too many colours", "Trop de couleurs"),
         message=Wording(
             "Colour {colour}[, given to player {player},] is number {recorded} in use; there are {expected} boxes for "
@@ -145,8 +142,7 @@ SEATS_AND_COLOURS = (
         needs="colours",
         provisions=at_american_roulette("art. 57-1 al. 2"),
         facts={"colour": "colour"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Not a whole number of chips", "Nombre de jetons non entier"),
         message=Wording(
             "Wager {the_wager}: {recorded} is not a whole number of {colour} chips of {expected}.",
@@ -182,8 +178,7 @@ SEATS_AND_COLOURS = (
         severity="critical",
         provisions=at_american_roulette("art. 57-1 al. 2"),
         facts={"colour": "colour", "assigned_seq": "number"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Value of a colour changed", "Valeur d’une couleur modifiée"),
         message=Wording(
             "Colour {colour} of player {player} was given the value {recorded}; it had been {expected}[ since event "
@@ -221,8 +216,7 @@ STAFF = (
         severity="minor",
         provisions=at_american_roulette("art. 57-1 al. 5"),
         facts={"colour": "colour"},
-        expected_is="role",
-        recorded_is="role",
+        compares="role",
         title=Wording("Marker handed out by somebody else", "Marqueur remis par un autre"),
         message=Wording(
             "The marker of colour {colour} was handed out by the {recorded}; the {expected} keeps the markers.",

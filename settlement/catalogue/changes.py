@@ -107,8 +107,7 @@ CHANGES = (
         everywhere=(),
         reason=READINGS_ARE_THE_CASINOS,
         facts={"readings": "readings"},
-        expected_is="text",
-        recorded_is="text",
+        compares="text",
         title=Wording("The table reads the law otherwise than the casino", "La table s’écarte des lectures du casino"),
         message=Wording(
             "The session declares another reading than the register ({readings}): {recorded} in place of {expected}. "
@@ -136,8 +135,7 @@ CHANGES = (
             "unité de paiement supérieure aux mises ne paierait personne.",
         ),
         facts={"readings": "readings"},
-        expected_is="text",
-        recorded_is="text",
+        compares="text",
         title=Wording("Reading against the text", "Lecture contraire au texte"),
         message=Wording(
             "A reading contradicts the text ({readings}): {recorded}. It is adjudicated with {expected}.",

@@ -10,8 +10,7 @@ COUPS = (
         severity="info",
         everywhere=(WAGER,),
         facts={"movements": "number"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Put right within the coup", "Régularisé dans le coup"),
         message=Wording(
             "Wager {the_wager}: money changed hands {movements} times before the next result, and comes to what was "
@@ -65,8 +64,7 @@ COUPS = (
         severity="info",
         everywhere=(WAGER,),
         facts={"unit": "money"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Rounded in the player’s favour", "Arrondi en faveur du joueur"),
         message=Wording(
             "Wager {the_wager}: {recorded} was paid where {expected} is a whole number of payout units[ ({unit})]. The "
@@ -105,8 +103,7 @@ COUPS = (
         severity="critical",
         everywhere=(WAGER,),
         facts={"left_up_from": "text"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Stake left up that was not there", "Enjeu maintenu qui n’existait pas"),
         message=Wording(
             "Wager {the_wager} is recorded as playing on with the stake of wager {left_up_from}, at {recorded}"
@@ -128,8 +125,7 @@ COUPS = (
         severity="info",
         everywhere=(WAGER,),
         facts={"winnings_due": "money", "winnings_paid": "money"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Winnings and stake mixed up", "Gain et mise confondus"),
         message=Wording(
             "Wager {the_wager} received {recorded}, which is what was due[, but {winnings_paid} of it was recorded as "

@@ -29,8 +29,7 @@ SHOOTER = (
         severity="major",
         needs="custody",
         provisions=at_craps("art. 55-7 al. 2"),
-        expected_is="text",
-        recorded_is="text",
+        compares="text",
         title=Wording("First dice to the wrong player", "Premiers dés au mauvais joueur"),
         message=Wording(
             "The first dice of the session were offered to seat {recorded}; seat {expected}, nearer to the croupiers’ "
@@ -50,8 +49,7 @@ SHOOTER = (
         needs="custody",
         provisions=at_craps("art. 55-7 al. 2"),
         facts={"after_seat": "text"},
-        expected_is="text",
-        recorded_is="text",
+        compares="text",
         title=Wording("Dice not offered clockwise", "Dés non proposés dans l’ordre"),
         message=Wording(
             "After seat {after_seat} the dice were offered to seat {recorded}; clockwise, seat {expected} comes first "
@@ -73,8 +71,7 @@ SHOOTER = (
         severity="critical",
         needs="custody",
         provisions=at_craps("art. 55-7 al. 2"),
-        expected_is="text",
-        recorded_is="text",
+        compares="text",
         title=Wording("Throw by another than the shooter", "Lancer par un autre que le tireur"),
         message=Wording(
             "The dice were thrown from seat {recorded}[; they had been offered to seat {expected}].",
@@ -134,8 +131,7 @@ SHOOTER = (
         needs="custody",
         provisions=at_craps("art. 55-7 al. 5"),
         facts={"shooter": "text"},
-        expected_is="number",
-        recorded_is="number",
+        compares="number",
         title=Wording("Shooter removed without cause", "Tireur écarté sans motif"),
         message=Wording(
             "The dice were taken from seat {shooter} after {recorded} violation(s) of the rules of the throw in "
@@ -159,8 +155,7 @@ SHOOTER = (
         needs="custody",
         provisions=at_craps("art. 55-7 al. 5"),
         facts={"shooter": "text"},
-        expected_is="role",
-        recorded_is="role",
+        compares="role",
         title=Wording("Shooter removed by the wrong person", "Tireur écarté par un autre que le chef de table"),
         message=Wording(
             "The dice were taken from seat {shooter} by the {recorded}; only the {expected} may do so.",
@@ -216,8 +211,7 @@ THROWS = (
         needs="calls",
         provisions=at_craps("art. 55-7 al. 3"),
         facts={"call_seq": "number"},
-        expected_is="number",
-        recorded_is="number",
+        compares="number",
         title=Wording("Throw delayed", "Lancer tardif"),
         message=Wording(
             "The dice were thrown {recorded} s after “Rien ne va plus”; at most {expected} s are allowed.",
@@ -249,8 +243,7 @@ THROWS = (
         provisions=under({"fr-craps": (), "qc-craps": ()}),
         reason=_NO_TEXT_NEEDED,
         facts={"faces": "faces"},
-        expected_is="number",
-        recorded_is="number",
+        compares="number",
         title=Wording("Impossible dice", "Dés impossibles"),
         message=Wording(
             "The throw was recorded as {faces}[ with a total of {recorded}[ where they make {expected}]]. It decides "
@@ -310,8 +303,7 @@ THROWS = (
         provisions=_both_craps("art. 55-7 al. 5"),
         reason=_BY_ANALOGY,
         facts={"voided_seq": "number", "event_type": "act"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Voided throw acted upon", "Lancer nul suivi d’effet"),
         message=Wording(
             "The last throw[ (event {voided_seq})] was void and decides nothing, yet it was acted upon[ for wager "
@@ -331,8 +323,7 @@ THROWS = (
         severity="minor",
         provisions=_both_craps("art. 55-7 al. 5"),
         reason=_BY_ANALOGY,
-        expected_is="role",
-        recorded_is="role",
+        compares="role",
         title=Wording("“Coup nul” announced by another", "« Coup nul » annoncé par un autre"),
         message=Wording(
             "“Coup nul” was announced by the {recorded}; it is for the {expected} to announce it.",
@@ -368,8 +359,7 @@ THROWS = (
         severity="minor",
         provisions=_both_craps("art. 55-8 A 1°"),
         reason=_BY_ANALOGY,
-        expected_is="number",
-        recorded_is="number",
+        compares="number",
         title=Wording("Wrong point marked", "Mauvais point marqué"),
         message=Wording(
             "The cabochon was wrongly placed on {recorded}[; the point is {expected}].",

@@ -39,8 +39,7 @@ DICE_SETS = (
         severity="major",
         needs="custody",
         provisions=at_craps("art. 55-7 al. 6"),
-        expected_is="text",
-        recorded_is="text",
+        compares="text",
         title=Wording("Dice taken by another than the shooter", "Dés choisis par un autre que le tireur"),
         message=Wording(
             "Seat {recorded} took the two dice[; it is seat {expected} that throws].",
@@ -118,8 +117,7 @@ DICE_SETS = (
         needs="custody",
         provisions=at_craps("art. 55-7 al. 6"),
         facts={"dice": "texts"},
-        expected_is="number",
-        recorded_is="number",
+        compares="number",
         title=Wording("Set of other than six dice", "Jeu qui ne compte pas six dés"),
         message=Wording(
             "The set brought into play has {recorded} different dice[ ({dice})]; it must have {expected}.",
@@ -138,8 +136,7 @@ DICE_SETS = (
         needs="custody",
         provisions=at_craps("art. 55-7 al. 6"),
         facts={"shooter": "text", "dice": "texts"},
-        expected_is="number",
-        recorded_is="number",
+        compares="number",
         title=Wording("Selection of other than two dice", "Choix d’un autre nombre de dés que deux"),
         message=Wording(
             "Seat {shooter} selected {dice}[: {recorded} of the set in play]; the shooter must take {expected} "

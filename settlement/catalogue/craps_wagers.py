@@ -94,8 +94,7 @@ CRAPS_WAGERS = (
         name="come-moved-to-wrong-number",
         severity="critical",
         provisions=at_craps(WAGER),
-        expected_is="number",
-        recorded_is="number",
+        compares="number",
         title=Wording("Come stake moved wrongly", "Mise come mal déplacée"),
         message=Wording(
             "Wager {the_wager} was wrongly moved to {recorded}[; the dice sent it to {expected}].",
@@ -132,8 +131,7 @@ CRAPS_WAGERS = (
         severity="major",
         provisions=at_craps("art. 55-8 C intro"),
         facts={"base": "text"},
-        expected_is="number",
-        recorded_is="number",
+        compares="number",
         title=Wording("Odds on another number than their stake", "Chance associée sur un autre numéro"),
         message=Wording(
             "Wager {the_wager} was placed as odds on {recorded}, but its stake {base} stands on {expected}. It is "
@@ -245,8 +243,7 @@ CRAPS_WAGERS = (
         severity="critical",
         provisions=at_craps(WAGER),
         facts={"barred_seq": "number", "event_type": "act"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Barred 12 settled", "Coup nul du 12 réglé"),
         message=Wording(
             "Wager {the_wager} met its 12 at event {barred_seq}, which is a push; yet {event_type}[ ({recorded})].",
@@ -265,8 +262,7 @@ CRAPS_WAGERS = (
         severity="critical",
         provisions=at_craps("art. 55-8 B 8°"),
         facts={"odds": "odds", "result": "text", "part": "part"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Horn paid as four bets", "Horn payé comme quatre mises"),
         message=Wording(
             "Wager {the_wager} was paid {recorded}[ {part}], as if it were four quarter bets; {expected} was due[: "

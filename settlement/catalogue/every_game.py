@@ -38,8 +38,7 @@ STAKES = (
         name="wager-not-permitted",
         severity="major",
         everywhere=(),
-        expected_is="bet",
-        recorded_is="bet",
+        compares="bet",
         title=Wording("Bet not permitted", "Chance non autorisée"),
         message=Wording(
             "Wager {wager}[ of {stake}] was accepted on “{bet}”, as the table system calls it. The text of this game "
@@ -66,8 +65,7 @@ STAKES = (
             "séance a déclarées.",
         ),
         facts={"bound": "bound", "others": "number"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Stake outside the limits", "Mise hors limites"),
         message=Wording(
             "Wager {the_wager}: a stake of {recorded} was accepted[ in all, with {others} other stake(s) of the same "

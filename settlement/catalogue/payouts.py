@@ -10,8 +10,7 @@ PAYOUTS = (
         severity="critical",
         everywhere=(WAGER,),
         facts={"status": "status"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Payout without a result", "Paiement sans résultat"),
         message=Wording(
             "{recorded} was paid on wager {the_wager}, which nothing had decided[: {status}].[ Only {something_due} "
@@ -31,8 +30,7 @@ PAYOUTS = (
         severity="critical",
         everywhere=(WAGER,),
         facts={"decided_seq": "number", "winnings_due": "money", "stake_due": "money", "ending": "ending"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Payout missing", "Paiement manquant"),
         message=Wording(
             "Wager {the_wager} had not been paid[ when {ending}]. Event {decided_seq} made {expected} due[: winnings "
@@ -54,8 +52,7 @@ PAYOUTS = (
         severity="critical",
         everywhere=(WAGER,),
         facts={"paid_seq": "number"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Paid twice", "Payée deux fois"),
         message=Wording(
             "Wager {the_wager} was paid more than once and has received {recorded}; {expected} was due, which event "
@@ -75,8 +72,7 @@ PAYOUTS = (
         severity="critical",
         everywhere=(WAGER,),
         facts={"odds": "odds", "status": "status", "decided_seq": "number", "part": "part"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Paid too much", "Paiement excessif"),
         message=Wording(
             "Wager {the_wager} was paid {recorded}[ {part}][; {something_due} was due[: {working}]][; {nothing_due} "
@@ -96,8 +92,7 @@ PAYOUTS = (
         severity="critical",
         everywhere=(WAGER,),
         facts={"odds": "odds", "status": "status", "decided_seq": "number", "part": "part"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Paid too little", "Paiement insuffisant"),
         message=Wording(
             "[Wager {the_wager} was paid {recorded}[ {part}][; {something_due} was due[: {working}]][; {nothing_due} "
@@ -121,8 +116,7 @@ PAYOUTS = (
         severity="critical",
         everywhere=(WAGER,),
         facts={"decided_seq": "number", "status": "status", "part": "part"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Stake not returned as due", "Mise non restituée comme due"),
         message=Wording(
             "[Wager {the_wager}: the house handed over {recorded}[ {part}][; {something_due} was due][; {nothing_due} "
@@ -146,8 +140,7 @@ PAYOUTS = (
         severity="critical",
         everywhere=(WAGER,),
         facts={"decided_seq": "number", "result": "text"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Losing wager paid", "Mise perdante payée"),
         message=Wording(
             "Wager {the_wager} had lost at event {decided_seq}[ (result {result})] and was paid {recorded}[; only "
@@ -167,8 +160,7 @@ PAYOUTS = (
         severity="critical",
         everywhere=(WAGER,),
         facts={"result_seq": "number", "result": "text"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Undecided wager paid", "Mise en attente payée"),
         message=Wording(
             "Wager {the_wager} was paid {recorded}, but the last result[ ({result}, event {result_seq})] decided "

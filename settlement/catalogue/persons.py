@@ -27,8 +27,7 @@ PERSONS = (
             "figure au registre des lectures.",
         ),
         facts={"exchange": "exchange", "gaming_day": "day", "count": "number", "elsewhere": "texts"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Identification due", "Joueur à identifier"),
         message=Wording(
             "[Player {player}: ]{exchange} came to {recorded}[ on {gaming_day}][, in {count} exchange(s)]; from "
@@ -57,8 +56,7 @@ PERSONS = (
             "registre des lectures.",
         ),
         facts={"exchange": "exchange", "gaming_day": "day", "count": "number", "elsewhere": "texts"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Cash to be reported", "Espèces à déclarer"),
         message=Wording(
             "[Player {player}: ]{exchange} came to {recorded} within 24 hours[, in {count} exchange(s)]; cash must be "
@@ -87,8 +85,7 @@ PERSONS = (
             "sur une règle de jeu.",
         ),
         facts={"slips": "texts", "gaming_day": "day"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Slip without its chips", "Bon sans ses jetons"),
         message=Wording(
             "The rack closed with {recorded}; its slips, wagers and buy-ins give {expected}. The difference of "
@@ -120,8 +117,7 @@ PERSONS = (
             "elsewhere": "texts",
             "players": "texts",
         },
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Exchanges split below a threshold?", "Changes fractionnés sous un seuil ?"),
         message=Wording(
             "[Player {player}[ with {players}]: ]{exchange} came to {recorded} in {count} exchange(s)[, {pattern}]; "
@@ -149,8 +145,7 @@ PERSONS = (
             "count": "number",
             "elsewhere": "texts",
         },
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Chips bought, cashed and hardly played?", "Jetons achetés, remboursés et à peine joués ?"),
         message=Wording(
             "[Player {player}: ]chips were bought for {expected}, {staked} was staked at most, and {recorded} came "
@@ -175,8 +170,7 @@ PERSONS = (
         everywhere=(),
         reason=_QUESTION,
         facts={"gaming_day": "day", "count": "number", "elsewhere": "texts"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Chips from elsewhere?", "Jetons venus d’ailleurs ?"),
         message=Wording(
             "[Player {player}: ]chips for {recorded} were cashed; what was bought, won and kept of earlier evenings "
@@ -203,8 +197,7 @@ PERSONS = (
         everywhere=(),
         reason=_QUESTION,
         facts={"players": "texts", "gaming_day": "day", "count": "number", "elsewhere": "texts"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("One player’s chips, cashed by several?", "Jetons d’un joueur remboursés à plusieurs ?"),
         message=Wording(
             "Several players[ ({players})] cashed {recorded} in chips that they had neither bought nor won, closely "

@@ -31,8 +31,7 @@ QUEBEC = (
         severity="critical",
         provisions=at_quebec(WAGER),
         facts={"commission_on": "money"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Wrong commission", "Commission inexacte"),
         message=Wording(
             "Wager {the_wager}: a commission of {recorded} was taken; {expected} was due[: {five_per_cent}].[ {short} "
@@ -51,8 +50,7 @@ QUEBEC = (
         name="undue-commission",
         severity="major",
         provisions=at_quebec("s. 95.17 (1)"),
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Commission not due", "Commission indue"),
         message=Wording(
             "A commission of {recorded} was taken on wager {the_wager}; a right bet bears none.",
@@ -69,8 +67,7 @@ QUEBEC = (
         severity="critical",
         provisions=at_quebec(WAGER),
         facts={"come_out_seq": "number", "result": "text", "event_type": "act"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Inactive wager settled", "Mise inactive réglée"),
         message=Wording(
             "Wager {the_wager} was off on the come-out throw of event {come_out_seq}[ (result {result})]; yet "
@@ -110,8 +107,7 @@ QUEBEC = (
         name="wager-marker-missing",
         severity="minor",
         provisions=at_quebec(WAGER),
-        expected_is="text",
-        recorded_is="text",
+        compares="text",
         title=Wording("Marker missing", "Jeton indicateur absent"),
         message=Wording(
             "Wager {the_wager} was taken without the “{expected}” chip on it[ (marked “{recorded}”)].",

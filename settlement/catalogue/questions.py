@@ -257,8 +257,7 @@ QUESTIONS = (
         everywhere=(),
         reason=_STATISTICS,
         facts={"gaming_day": "day", "level": "text"},
-        expected_is="text",
-        recorded_is="text",
+        compares="text",
         title=Wording("Unusual hold (no longer raised)", "Taux de retenue inhabituel (n’est plus relevé)"),
         message=Wording(
             "The hold was {recorded}; chance alone keeps it within {expected}[ in {level} of cases].",

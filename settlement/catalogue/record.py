@@ -58,8 +58,7 @@ INTEGRITY = (
         everywhere=(),
         reason=RESTS_ON_THE_RECORD,
         facts={"ahead_s": "number"},
-        expected_is="instant",
-        recorded_is="instant",
+        compares="instant",
         title=Wording("Clock ahead of the record", "Horloge en avance sur l’enregistrement"),
         message=Wording(
             "The clock of event {seq} is {ahead_s} s ahead of its receipt[ ({recorded}; received {expected})].",
@@ -81,8 +80,7 @@ INTEGRITY = (
         everywhere=(),
         reason=RESTS_ON_THE_RECORD,
         facts={"batch": "number"},
-        expected_is="text",
-        recorded_is="text",
+        compares="text",
         title=Wording("The record was altered", "Enregistrement altéré"),
         message=Wording(
             "The stored bytes[ of event {seq}][ (batch {batch})] no longer give the digest that was sealed[: "
@@ -109,8 +107,7 @@ RECONCILIATION = (
         everywhere=(),
         reason=_RECONCILIATION,
         facts={"previous_stream": "text"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Opening float differs", "Encaisse d’ouverture différente"),
         message=Wording(
             "The table opened with {recorded}; it had closed with {expected}[ ({previous_stream})]. The difference is "
@@ -192,8 +189,7 @@ RECONCILIATION = (
         everywhere=(),
         reason=_RECONCILIATION,
         facts={"gaming_day": "day"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Accounting variance", "Écart comptable"),
         message=Wording(
             "The count gives a win of {recorded}; what was recorded at the table gives {expected}. The variance is "

@@ -11,8 +11,7 @@ ROULETTE = (
         severity="major",
         provisions=at_both_roulettes("art. 54 B 2°"),
         facts={"status": "status"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Orphan stake that does not match", "Mise orpheline inexacte"),
         message=Wording(
             "The cash desk received {recorded} as the stake left by wager {the_wager}[, which was {status}]"
@@ -111,8 +110,7 @@ ROULETTE = (
         severity="critical",
         provisions=at_both_roulettes("art. 54 B 1°", "art. 54 al. 8"),
         facts={"zeros": "number", "part": "part"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Wrong half at zero", "Moitié inexacte au zéro"),
         message=Wording(
             "[Wager {the_wager}: the house gave back {recorded}[ {part}] at zero; {expected} was due[: {halving}].[ "
@@ -137,8 +135,7 @@ ROULETTE = (
         severity="critical",
         provisions=at_both_roulettes("art. 54 B 2°"),
         facts={"zeros": "number", "part": "part"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Prisoner paid winnings", "Gain payé à une mise en prison"),
         message=Wording(
             "Wager {the_wager} came out of prison and was paid {recorded}[ {part}]. It regains its freedom and wins "
@@ -158,8 +155,7 @@ ROULETTE = (
         severity="critical",
         provisions=at_both_roulettes("art. 54 al. 8", "art. 54 B 2°"),
         facts={"zeros": "number", "part": "part"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Wrong value released", "Valeur libérée inexacte"),
         message=Wording(
             "[Wager {the_wager} came out of prison[ after {zeros} zero(s)]: the house gave back {recorded}[ {part}]; "
@@ -223,8 +219,7 @@ ROULETTE = (
         severity="critical",
         provisions=at_both_roulettes("art. 54 last al."),
         facts={"zeros": "number", "part": "part"},
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("Wrong refund on the last coup", "Remboursement inexact au dernier coup"),
         message=Wording(
             "[Wager {the_wager}: the house refunded {recorded}[ {part}] for the zero of the last coup; {expected} was "

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from types import MappingProxyType
 from typing import Literal, TypeAlias, get_args
 
@@ -144,8 +144,8 @@ class Rule:
     looks at, where it is not about the money of a bet. ``exceptional_severity`` holds instead in the case that the
     explanation names. ``needs`` is the family of events without which the rule cannot be checked; None: it always can.
     ``facts`` are what its message needs in addition to the standard facts; ``expected_is`` and ``recorded_is`` are the
-    kinds of those two fields of a finding, None if they are empty. ``raised_by`` is "both" if both the record and
-    ``adjudicate`` raise it.
+    kinds of those two fields of a finding, None if they are empty; ``compares`` is the kind of both. ``raised_by`` is
+    "both" if both the record and ``adjudicate`` raise it.
     """
 
     name: str
@@ -166,6 +166,12 @@ class Rule:
     effect: Effect | None = None
     judges: tuple[str, ...] = ()
     raised_by: Literal["engine", "record", "both"] = "engine"
+    compares: InitVar[Kind | None] = None
+
+    def __post_init__(self, compares: Kind | None) -> None:
+        if compares is not None:
+            object.__setattr__(self, "expected_is", compares)
+            object.__setattr__(self, "recorded_is", compares)
 
     @property
     def rulesets(self) -> frozenset[str]:

@@ -128,8 +128,7 @@ STREAM = (
         everywhere=(),
         reason=RESTS_ON_THE_RECORD,
         facts={"back_s": "number"},
-        expected_is="instant",
-        recorded_is="instant",
+        compares="instant",
         title=Wording("Clock went back", "Horloge revenue en arrière"),
         message=Wording(
             "The clock[ of event {seq}] is {back_s} s behind that of the event before it[ ({recorded} after "
@@ -149,8 +148,7 @@ STREAM = (
         severity="critical",
         everywhere=(),
         reason=RESTS_ON_THE_RECORD,
-        expected_is="money",
-        recorded_is="money",
+        compares="money",
         title=Wording("The adjudication does not balance", "Le jugement n’est pas équilibré"),
         message=Wording(
             "The accounts of this adjudication differ by {recorded} where they should balance. Its amounts are not to "
