@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 
 from settlement.catalogue.rule import RESTS_ON_THE_RECORD, Kind, Rule, Wording
+
+_of_every_game = partial(Rule, everywhere=())
+"""A rule that no text of law is about, whatever is played."""
 
 READINGS_ARE_THE_CASINOS = Wording(
     "Which reading applies is the casino’s decision, entered in its register; no text gives it to the table.",
@@ -37,10 +41,9 @@ FACTS_OF_A_CHANGE: Mapping[str, Kind] = MappingProxyType(
 )
 
 CHANGES = (
-    Rule(
+    _of_every_game(
         name="entry-corrected",
         severity="major",
-        everywhere=(),
         reason=RESTS_ON_THE_RECORD,
         facts=FACTS_OF_A_CHANGE,
         title=Wording("Entry corrected", "Écriture corrigée"),
@@ -68,10 +71,9 @@ CHANGES = (
             "Au-delà de l’information, elle ne prend effet qu’après l’accord de deux agents.",
         ),
     ),
-    Rule(
+    _of_every_game(
         name="entry-annulled",
         severity="major",
-        everywhere=(),
         reason=RESTS_ON_THE_RECORD,
         facts=FACTS_OF_A_CHANGE,
         title=Wording("Entry annulled", "Écriture annulée"),
@@ -100,11 +102,10 @@ CHANGES = (
             "déplacé et qu’aucun sort ne change.",
         ),
     ),
-    Rule(
+    _of_every_game(
         name="params-differ-from-register",
         severity="major",
         exceptional_severity="critical",
-        everywhere=(),
         reason=READINGS_ARE_THE_CASINOS,
         facts={"readings": "readings"},
         compares="text",
@@ -124,10 +125,9 @@ CHANGES = (
             "serait autre selon la lecture que la séance déclare.",
         ),
     ),
-    Rule(
+    _of_every_game(
         name="parameter-unlawful",
         severity="critical",
-        everywhere=(),
         reason=Wording(
             "The text concerned depends on the reading: art. 54 B for the zero, art. 57-1 al. 3 for the seats; a "
             "payout unit above the stakes would pay nobody.",
@@ -154,10 +154,9 @@ CHANGES = (
             "registre, sinon la valeur par défaut.",
         ),
     ),
-    Rule(
+    _of_every_game(
         name="observes-less-than-owed",
         severity="major",
-        everywhere=(),
         reason=READINGS_ARE_THE_CASINOS,
         facts={"families": "families"},
         title=Wording("The table reports less than it must", "La table transmet moins qu’elle ne doit"),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from settlement.catalogue.rule import WAGER, Rule, Wording
 
+_of_a_wager = partial(Rule, everywhere=(WAGER,))
+"""A rule that rests on the provision of the bet concerned, whatever is played."""
+
 PAYOUTS = (
-    Rule(
+    _of_a_wager(
         name="payout-without-result",
         severity="critical",
-        everywhere=(WAGER,),
         facts={"status": "status"},
         compares="money",
         title=Wording("Payout without a result", "Paiement sans résultat"),
@@ -25,10 +29,9 @@ PAYOUTS = (
             "prison, ou n’avait jamais été déposée. Ce paiement ne règle rien : ce que la mise gagnera restera dû.",
         ),
     ),
-    Rule(
+    _of_a_wager(
         name="payout-missing",
         severity="critical",
-        everywhere=(WAGER,),
         facts={"decided_seq": "number", "winnings_due": "money", "stake_due": "money", "ending": "ending"},
         compares="money",
         title=Wording("Payout missing", "Paiement manquant"),
@@ -47,10 +50,9 @@ PAYOUTS = (
             "être oublié. L’enjeu que la prison libère a été repris par le joueur ou laissé sur place.",
         ),
     ),
-    Rule(
+    _of_a_wager(
         name="payout-duplicated",
         severity="critical",
-        everywhere=(WAGER,),
         facts={"paid_seq": "number"},
         compares="money",
         title=Wording("Paid twice", "Payée deux fois"),
@@ -67,10 +69,9 @@ PAYOUTS = (
             "le paiement sous deux numéros ; la comptée dira lequel des deux.",
         ),
     ),
-    Rule(
+    _of_a_wager(
         name="payout-overpaid",
         severity="critical",
-        everywhere=(WAGER,),
         facts={"odds": "odds", "status": "status", "decided_seq": "number", "part": "part"},
         compares="money",
         title=Wording("Paid too much", "Paiement excessif"),
@@ -87,10 +88,9 @@ PAYOUTS = (
             "n’ouvre droit qu’à l’enjeu : tout gain est de trop.",
         ),
     ),
-    Rule(
+    _of_a_wager(
         name="payout-underpaid",
         severity="critical",
-        everywhere=(WAGER,),
         facts={"odds": "odds", "status": "status", "decided_seq": "number", "part": "part"},
         compares="money",
         title=Wording("Paid too little", "Paiement insuffisant"),
@@ -111,10 +111,9 @@ PAYOUTS = (
             "rapport fixé par le texte. La différence revient au joueur.",
         ),
     ),
-    Rule(
+    _of_a_wager(
         name="stake-not-returned",
         severity="critical",
-        everywhere=(WAGER,),
         facts={"decided_seq": "number", "status": "status", "part": "part"},
         compares="money",
         title=Wording("Stake not returned as due", "Mise non restituée comme due"),
@@ -135,10 +134,9 @@ PAYOUTS = (
             "nul ou retiré est à rendre. Ce qui a été rendu, ou rejoue, diffère de ce qui était en jeu.",
         ),
     ),
-    Rule(
+    _of_a_wager(
         name="losing-wager-paid",
         severity="critical",
-        everywhere=(WAGER,),
         facts={"decided_seq": "number", "result": "text"},
         compares="money",
         title=Wording("Losing wager paid", "Mise perdante payée"),
@@ -155,10 +153,9 @@ PAYOUTS = (
             "entente.",
         ),
     ),
-    Rule(
+    _of_a_wager(
         name="push-paid",
         severity="critical",
-        everywhere=(WAGER,),
         facts={"result_seq": "number", "result": "text"},
         compares="money",
         title=Wording("Undecided wager paid", "Mise en attente payée"),
@@ -176,11 +173,10 @@ PAYOUTS = (
             "toujours.",
         ),
     ),
-    Rule(
+    _of_a_wager(
         name="winning-wager-collected",
         severity="critical",
         needs="collections",
-        everywhere=(WAGER,),
         facts={"status": "status", "decided_seq": "number"},
         title=Wording("Wager collected that had not lost", "Mise ramassée sans avoir perdu"),
         message=Wording(
@@ -194,11 +190,10 @@ PAYOUTS = (
             "rendre.",
         ),
     ),
-    Rule(
+    _of_a_wager(
         name="losing-wager-not-collected",
         severity="major",
         needs="collections",
-        everywhere=(WAGER,),
         facts={"decided_seq": "number", "result": "text", "ending": "ending"},
         title=Wording("Losing wager not collected", "Mise perdante non ramassée"),
         message=Wording(

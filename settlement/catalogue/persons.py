@@ -6,9 +6,13 @@ The texts are known by their number only. A question is never an accusation: eac
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 
 from settlement.catalogue.rule import Rule, Wording
+
+_of_the_record = partial(Rule, everywhere=(), raised_by="record")
+"""A rule that the record raises, whatever is played."""
 
 _QUESTION = Wording(
     "This is a question about the money of a day: no text of law says that anything is wrong.",
@@ -16,10 +20,9 @@ _QUESTION = Wording(
 )
 
 PERSONS = (
-    Rule(
+    _of_the_record(
         name="identification-due",
         severity="major",
-        everywhere=(),
         reason=Wording(
             "Article R. 561-10 of the code monétaire et financier is known to us by its number only. The amount stands "
             "in the casino’s register.",
@@ -43,12 +46,10 @@ PERSONS = (
             "caisses et quel que soit le moyen ; achats et remboursements séparément. Pour les joueurs que nul n’a "
             "désignés, chaque change compte seul. Les montants en une autre monnaie ne sont pas convertis.",
         ),
-        raised_by="record",
     ),
-    Rule(
+    _of_the_record(
         name="reportable-cash",
         severity="major",
-        everywhere=(),
         reason=Wording(
             "Sections 70 and 71 of SOR/2002-184 are known to us by their number only. The amount stands in the "
             "casino’s register.",
@@ -72,12 +73,10 @@ PERSONS = (
             "moyen s’additionnent séparément, sur 24 heures consécutives, quelle que soit la journée de jeu. Chaque "
             "fois que le montant est atteint de nouveau, c’est un constat distinct.",
         ),
-        raised_by="record",
     ),
-    Rule(
+    _of_the_record(
         name="fill-unmatched",
         severity="major",
-        everywhere=(),
         reason=Wording(
             "This rule is about the casino’s accounts: it rests on the slips and the count of the rack, not on a rule "
             "of play.",
@@ -102,12 +101,10 @@ PERSONS = (
             "pas bougé. Le constat n’est fait que si les mises, les résultats, les paiements et l’encaisse sont tous "
             "observés.",
         ),
-        raised_by="record",
     ),
-    Rule(
+    _of_the_record(
         name="threshold-splitting",
         severity="info",
-        everywhere=(),
         reason=_QUESTION,
         facts={
             "exchange": "exchange",
@@ -131,12 +128,10 @@ PERSONS = (
             "C’est une question et non une accusation : un joueur change souvent au fur et à mesure, et bien des "
             "totaux tombent juste sous un montant rond. Il faut regarder comment les changes se suivent.",
         ),
-        raised_by="record",
     ),
-    Rule(
+    _of_the_record(
         name="minimal-play",
         severity="info",
-        everywhere=(),
         reason=_QUESTION,
         facts={
             "staked": "money",
@@ -162,12 +157,10 @@ PERSONS = (
             "posée que si tout le jeu de la journée a été observé ; les mises sans joueur connu lui sont comptées. "
             "Les espèces rendues par chèque ou sur carte font question dès qu’elles ont été misées moins d’une fois.",
         ),
-        raised_by="record",
     ),
-    Rule(
+    _of_the_record(
         name="chips-from-elsewhere",
         severity="info",
-        everywhere=(),
         reason=_QUESTION,
         facts={"gaming_day": "day", "count": "number", "elsewhere": "texts"},
         compares="money",
@@ -189,12 +182,10 @@ PERSONS = (
             "garder depuis un mois. Pour qui a acheté ou misé, elle n’est posée qu’à partir du triple du montant du "
             "registre.",
         ),
-        raised_by="record",
     ),
-    Rule(
+    _of_the_record(
         name="chips-pooled",
         severity="info",
-        everywhere=(),
         reason=_QUESTION,
         facts={"players": "texts", "gaming_day": "day", "count": "number", "elsewhere": "texts"},
         compares="money",
@@ -215,12 +206,10 @@ PERSONS = (
             "d’identification et dans la demi-heure qui suit le précédent, et que ce qui n’était pas à eux correspond, "
             "à un vingtième près, à ce qu’un autre devrait encore avoir.",
         ),
-        raised_by="record",
     ),
-    Rule(
+    _of_the_record(
         name="chips-outstanding",
         severity="info",
-        everywhere=(),
         reason=_QUESTION,
         facts={"players": "texts", "bought_on": "day", "outside": "money", "gaming_day": "day"},
         recorded_is="money",
@@ -242,12 +231,10 @@ PERSONS = (
             "montant du registre. Ce que des inconnus se sont fait rembourser ses soirs de jeu lui est compté, et rien "
             "n’est demandé si les jetons du casino sont revenus par d’autres mains.",
         ),
-        raised_by="record",
     ),
-    Rule(
+    _of_the_record(
         name="offsetting-players",
         severity="info",
-        everywhere=(),
         reason=_QUESTION,
         facts={"other_player": "text", "opposing": "number", "coups": "number", "gaming_day": "day"},
         recorded_is="money",
@@ -265,7 +252,6 @@ PERSONS = (
             "zéro, et deux systèmes peuvent aller en sens contraire. Il faut regarder qui a acheté les jetons et qui "
             "les a fait rembourser.",
         ),
-        raised_by="record",
     ),
 )
 

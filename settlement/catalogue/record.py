@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from settlement.catalogue.rule import RESTS_ON_THE_RECORD, Rule, Wording
+
+_of_the_record = partial(Rule, everywhere=(), raised_by="record")
+"""A rule that the record raises, whatever is played."""
 
 _RECONCILIATION = Wording(
     "This rule is about the casino’s accounts: it rests on the nightly reconciliation, not on a rule of play.",
@@ -12,10 +17,9 @@ _RECONCILIATION = Wording(
 
 
 INTEGRITY = (
-    Rule(
+    _of_the_record(
         name="sequence-conflict",
         severity="critical",
-        everywhere=(),
         reason=RESTS_ON_THE_RECORD,
         facts={"stored_digest": "text", "sent_digest": "text"},
         title=Wording("Two contents under one number", "Deux contenus sous un même numéro"),
@@ -33,10 +37,9 @@ INTEGRITY = (
         ),
         raised_by="both",
     ),
-    Rule(
+    _of_the_record(
         name="late-after-close",
         severity="major",
-        everywhere=(),
         reason=RESTS_ON_THE_RECORD,
         facts={"closed_seq": "number", "event_type": "event"},
         title=Wording("Event after the close", "Événement après la clôture"),
@@ -50,12 +53,10 @@ INTEGRITY = (
             "Ce qui arrive après la clôture est enregistré et jugé, mais les comptes du jour ont été arrêtés sans lui. "
             "Seules des corrections sont alors attendues.",
         ),
-        raised_by="record",
     ),
-    Rule(
+    _of_the_record(
         name="clock-ahead",
         severity="major",
-        everywhere=(),
         reason=RESTS_ON_THE_RECORD,
         facts={"ahead_s": "number"},
         compares="instant",
@@ -72,12 +73,10 @@ INTEGRITY = (
             "ou l’heure a été saisie à la main ; ce qui se juge à l’horloge, comme une mise proche de l’annonce, doit "
             "se lire en conséquence. Tant que l’horloge reste en avance, le constat n’est fait qu’une fois.",
         ),
-        raised_by="record",
     ),
-    Rule(
+    _of_the_record(
         name="log-tampered",
         severity="critical",
-        everywhere=(),
         reason=RESTS_ON_THE_RECORD,
         facts={"batch": "number"},
         compares="text",
@@ -96,15 +95,13 @@ INTEGRITY = (
             "modification ultérieure, par quelqu’un qui a la main sur la base de données. Il faut conserver les "
             "disques et comparer à un point de contrôle gardé ailleurs.",
         ),
-        raised_by="record",
     ),
 )
 
 RECONCILIATION = (
-    Rule(
+    _of_the_record(
         name="opener-differs-from-closer",
         severity="major",
-        everywhere=(),
         reason=_RECONCILIATION,
         facts={"previous_stream": "text"},
         compares="money",
@@ -121,12 +118,10 @@ RECONCILIATION = (
             "Entre deux séances, l’encaisse est sous clé : elle rouvre avec ce qu’elle contenait. Quelqu’un a mal "
             "compté ou quelqu’un l’a ouverte.",
         ),
-        raised_by="record",
     ),
-    Rule(
+    _of_the_record(
         name="slip-number-missing",
         severity="major",
-        everywhere=(),
         reason=_RECONCILIATION,
         facts={"slip": "text", "since": "day"},
         title=Wording("Slip missing", "Bon manquant"),
@@ -142,12 +137,10 @@ RECONCILIATION = (
             "Les bons sont numérotés sans lacune, d’une journée de jeu à l’autre. Un bon manquant est un mouvement de "
             "jetons que nul n’a enregistré, ou un bon détruit.",
         ),
-        raised_by="record",
     ),
-    Rule(
+    _of_the_record(
         name="slip-number-duplicated",
         severity="critical",
-        everywhere=(),
         reason=_RECONCILIATION,
         facts={"slip": "text", "first_seq": "number"},
         title=Wording("Slip used twice", "Bon employé deux fois"),
@@ -160,12 +153,10 @@ RECONCILIATION = (
             "One slip covers one movement of chips. Used twice, it covers one that was never authorised.",
             "Un bon couvre un mouvement de jetons. Employé deux fois, il en couvre un qui n’a jamais été autorisé.",
         ),
-        raised_by="record",
     ),
-    Rule(
+    _of_the_record(
         name="slip-reused",
         severity="critical",
-        everywhere=(),
         reason=_RECONCILIATION,
         facts={"slip": "text", "first_stream": "text", "first_seq": "number", "first_day": "day"},
         title=Wording("Slip of an earlier day used again", "Bon d’une journée antérieure réemployé"),
@@ -180,13 +171,11 @@ RECONCILIATION = (
             "La numérotation des bons se poursuit d’une journée à l’autre et ne revient jamais. Un bon présenté de "
             "nouveau un autre jour couvre un mouvement de jetons qui n’a jamais été autorisé, ou qui n’a pas eu lieu.",
         ),
-        raised_by="record",
     ),
-    Rule(
+    _of_the_record(
         name="accounting-variance",
         severity="major",
         exceptional_severity="critical",
-        everywhere=(),
         reason=_RECONCILIATION,
         facts={"gaming_day": "day"},
         compares="money",
@@ -205,12 +194,10 @@ RECONCILIATION = (
             "résultat compté ; les mises et les paiements, le résultat enregistré. Ils devraient être égaux. À partir "
             "de 100 unités monétaires, l’écart est critique.",
         ),
-        raised_by="record",
     ),
-    Rule(
+    _of_the_record(
         name="count-missing",
         severity="major",
-        everywhere=(),
         reason=_RECONCILIATION,
         facts={"gaming_day": "day"},
         title=Wording("Count missing", "Comptée manquante"),
@@ -224,12 +211,10 @@ RECONCILIATION = (
             "La recette de chaque séance est comptée après la journée de jeu. Jusque-là, on ignore ce que la table a "
             "réellement encaissé.",
         ),
-        raised_by="record",
     ),
-    Rule(
+    _of_the_record(
         name="count-opened-late",
         severity="major",
-        everywhere=(),
         reason=_RECONCILIATION,
         facts={"session": "text", "gaming_day": "day", "days": "number"},
         recorded_is="money",
@@ -247,6 +232,5 @@ RECONCILIATION = (
             "compté hors de ce délai est resté quelque part entre-temps, et les comptes de sa journée sont arrêtés "
             "sans lui.",
         ),
-        raised_by="record",
     ),
 )

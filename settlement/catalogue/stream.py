@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from settlement.catalogue.rule import RESTS_ON_THE_RECORD, Rule, Wording
 
+_of_every_game = partial(Rule, everywhere=())
+"""A rule that no text of law is about, whatever is played."""
+
 STREAM = (
-    Rule(
+    _of_every_game(
         name="ruleset-not-in-force",
         severity="info",
-        everywhere=(),
         reason=Wording(
             "The French texts bear no date. The arrêté of 14 May 2007 was published on 17 May 2007 (JORF n° 114); "
             "without a clause of its own a text is in force on the day after (Code civil, art. 1), 18 May, while a "
@@ -43,10 +47,9 @@ STREAM = (
             "comme elle l’a demandé ; il appartient à l’agent d’établir si ces règles valaient à cette table.",
         ),
     ),
-    Rule(
+    _of_every_game(
         name="unknown-ruleset",
         severity="critical",
-        everywhere=(),
         reason=RESTS_ON_THE_RECORD,
         facts={"event_type": "event", "game": "game"},
         recorded_is="text",
@@ -64,10 +67,9 @@ STREAM = (
             "jeu, aucune mise ne peut être jugée, et aucune ne l’est.",
         ),
     ),
-    Rule(
+    _of_every_game(
         name="sequence-gap",
         severity="critical",
-        everywhere=(),
         reason=RESTS_ON_THE_RECORD,
         facts={"missing_from": "number", "through": "number"},
         title=Wording("Events missing", "Événements manquants"),
@@ -82,10 +84,9 @@ STREAM = (
             "avoir une lacune. Les constats ultérieurs peuvent en découler et sont marqués comme tels.",
         ),
     ),
-    Rule(
+    _of_every_game(
         name="events-lost",
         severity="critical",
-        everywhere=(),
         reason=RESTS_ON_THE_RECORD,
         facts={"missing_from": "number", "through": "number", "lost_because": "loss"},
         title=Wording("Events declared lost", "Événements déclarés perdus"),
@@ -100,10 +101,9 @@ STREAM = (
             "découler et sont marqués comme tels. Il faut demander à la table ses notes et les images de ces minutes.",
         ),
     ),
-    Rule(
+    _of_every_game(
         name="correction-without-effect",
         severity="major",
-        everywhere=(),
         reason=RESTS_ON_THE_RECORD,
         facts={"corrects": "number", "fault": "fault", "recourse": "recourse"},
         title=Wording("Correction without effect", "Correction sans effet"),
@@ -122,10 +122,9 @@ STREAM = (
             "résultat qui n’est pas le dernier. Ou ses données ne conviennent pas. L’écriture demeure.",
         ),
     ),
-    Rule(
+    _of_every_game(
         name="clock-went-back",
         severity="major",
-        everywhere=(),
         reason=RESTS_ON_THE_RECORD,
         facts={"back_s": "number"},
         compares="instant",
@@ -143,10 +142,9 @@ STREAM = (
             "deux secondes a été réglée à la main, ou les événements ont été saisis après coup et en désordre.",
         ),
     ),
-    Rule(
+    _of_every_game(
         name="ledger-imbalance",
         severity="critical",
-        everywhere=(),
         reason=RESTS_ON_THE_RECORD,
         compares="money",
         title=Wording("The adjudication does not balance", "Le jugement n’est pas équilibré"),
