@@ -13,7 +13,7 @@ _.INSTALLED_APPS, _.LOCALE_PATHS, _.LOGGING, _.PASSWORD_HASHERS, _.REST_FRAMEWOR
 _.SPECTACULAR_SETTINGS, _.STORAGES, _.TIME_ZONE, _.USE_TZ, _.X_FRAME_OPTIONS
 
 # Settings that name one of our classes.
-_.ArchivedStreams, _.ContentSecurityPolicy, _.DatabaseUnavailable, _.RefuseNul, _.SecondFactorRequired
+_.ArchivedStreams, _.ContentSecurityPolicy, _.DatabaseUnavailable, _.RefuseNul, _.RefuseTrace, _.SecondFactorRequired
 _.process_exception
 
 # Django: app configurations, commands, URL modules.
@@ -55,7 +55,7 @@ _.http_method_names  # of a view
 _.with_status, _.with_reference  # methods of a filter, by name
 
 # Signals and signal handlers: parameters that the caller gives.
-_.keep_parents
+_.keep_parents, _.logger
 
 # psycopg's dumpers.
 _.get_key, _.upgrade
