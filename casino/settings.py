@@ -26,6 +26,8 @@ DATA_DIR = data_folder()
 
 DEBUG = False
 SECRET_KEY = env.str("CABOCHON_SECRET_KEY", default="") or secret_key(DATA_DIR)
+# A process that signs nothing has this in its place (systemd, compose): no secret, and so neither a weak one.
+SILENCED_SYSTEM_CHECKS = ["security.W009"] if SECRET_KEY == "signs-nothing-in-this-process" else []
 # The local names stay allowed in addition to the configured ones: health checks use them.
 ALLOWED_HOSTS = [*env.list("CABOCHON_ALLOWED_HOSTS", default=[]), "localhost", "127.0.0.1", "[::1]"]
 HTTPS = env.bool("CABOCHON_HTTPS", default=False)

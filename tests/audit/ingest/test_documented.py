@@ -60,7 +60,7 @@ def url() -> Iterator[str]:
 def test_the_first_curl_of_the_page_is_run_as_it_stands(url: str, tmp_path: Path) -> None:
     """Only the key and the address are another's: the page has those of ``make run``."""
     tenant = Tenant(code="harbour")
-    block = re.search(r"```console\n\$ KEY=.*?\n(.*?)\n\{\"stream\"", PAGE.read_text(), re.DOTALL)
+    block = re.search(r"```console\n\$ KEY=[^\n]*\n(\$ DAY=.*?)\n\{\"stream\"", PAGE.read_text(), re.DOTALL)
     assert block is not None
     commands = re.sub(r"^\$ ", "", block[1], flags=re.MULTILINE).replace("http://localhost:8000", url)
     for _ in range(2):
