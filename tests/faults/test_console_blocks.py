@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cache
 
 import pytest
@@ -93,13 +93,17 @@ mkdir -p /backup /mnt/worm/checkpoints
 
 @dataclass(frozen=True)
 class World:
-    """Where a page is read: ``bring`` is done where there is a network, then ``prepare``, then what is typed."""
+    """Where a page is read: ``bring`` is done where there is a network, then ``prepare``, then what is typed.
+
+    ``happens`` is what happens before what is typed below a heading: a script, by the heading.
+    """
 
     page: str
     prepare: str = ""
     sections: tuple[str, ...] = ()  # of which headings alone, () for all
     bring: str = ""
     is_alone: bool = True
+    happens: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def blocks(self) -> list[Block]:
@@ -136,7 +140,7 @@ WORLDS = (
         STACK
         + A_NIGHT
         + """
-python manage.py sequence --once
+for _ in $(seq 900); do ls .data/checkpoints/checkpoint-* > /dev/null 2>&1 && break; sleep 0.2; done
 mkdir -p /mnt/worm && cp .data/checkpoints/checkpoint-* /mnt/worm/
 CHECKPOINT=$(ls /mnt/worm/* | head -1)
 LOG_KEY=$(python manage.py logkey | grep -o 'cabochon.localhost/log+[^ ]*' | head -1)
@@ -145,7 +149,14 @@ LOG_KEY=$(python manage.py logkey | grep -o 'cabochon.localhost/log+[^ ]*' | hea
     World("docs/night.fr.md", STACK + A_NIGHT),
     World("docs/night.md", STACK + A_NIGHT),
     World("docs/persons.md", STACK + A_NIGHT),
-    World("docs/recovery.md", A_HOST + A_DATABASE),
+    World(
+        "docs/recovery.md",
+        A_HOST
+        + A_DATABASE
+        + "python manage.py createkey --casino deauville > /dev/null\n"
+        + "CABOCHON_CHECKPOINTS=/mnt/worm/checkpoints python manage.py sequence --once\n",
+        happens={"Restore": "su postgres -c 'dropdb --force cabochon && createdb cabochon'"},
+    ),
     World("docs/register.md", STACK + A_NIGHT),
     World(
         "docs/upgrade.md",
@@ -172,7 +183,9 @@ REPOSITORY=/tmp/released
 def script_of(world: World) -> str:
     """Return what is done on the machine: a line before and after each block says which it is."""
     parts = [CHECKOUT, ALONE if world.is_alone else "", world.prepare]
+    happens = dict(world.happens)
     for block in world.blocks:
+        parts.append(happens.pop(block.section, ""))
         if name := block.marks.get("file"):
             parts.append(f"cat > {name} <<'END_OF_FILE'\n" + "\n".join(block.lines) + "\nEND_OF_FILE\n")
             continue
