@@ -12,6 +12,7 @@ import json
 import secrets
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Any
 
 from django.db import transaction
@@ -49,7 +50,7 @@ def create(
     feed.number(casino.pk)
     secret = new_secret()
     [(webhook_id,)] = binary_copy.execute("select audit_next_id('webhook')", ())
-    _set(actor, "webhook.created", casino.pk, {"id": webhook_id, **data}, url=url, secret=secret)
+    _set(actor, "webhook.created", casino.pk, {"id": webhook_id, **data}, secret={"url": url, "secret": secret})
     return Webhook.objects.select_related("casino").get(pk=webhook_id), secret
 
 
@@ -71,7 +72,7 @@ def change(
             "webhook.changed",
             webhook.casino_id,
             {"id": webhook.pk, **data, "active": int(is_active)},
-            url=url,
+            secret={"url": url},
         )
         task_queue.notify_on_commit(webhook.casino_id)
 
@@ -80,7 +81,7 @@ def rotate(actor: str | None, webhook: Webhook) -> str:
     """Give a webhook another secret, and return it. Messages are signed with both until ``OVERLAP`` has passed."""
     secret = new_secret()
     data = {"id": webhook.pk, "named": webhook.name, "until": (timezone.now() + OVERLAP).isoformat()}
-    _set(actor, "webhook.rotated", webhook.casino_id, data, secret=secret)
+    _set(actor, "webhook.rotated", webhook.casino_id, data, secret={"secret": secret})
     return secret
 
 
@@ -114,10 +115,17 @@ def _stated(name: str, url: str, severities: list[str], *, receives_alerts: bool
     return {**stated, "severities": severities, "alerts": int(receives_alerts)}
 
 
-def _set(actor: str | None, type: str, casino_id: int, data: Mapping[str, Any], **unsaid: str) -> None:
+def _set(
+    actor: str | None,
+    type: str,
+    casino_id: int,
+    data: Mapping[str, Any],
+    *,
+    secret: Mapping[str, str] = MappingProxyType({}),
+) -> None:
     """Have the database do what an entry says, with what the entry does not say. Raise ``TooMany``."""
     try:
-        audit_trail.perform(actor, type, casino_id=casino_id, data=data, secret=json.dumps(unsaid))
+        audit_trail.perform(actor, type, casino_id=casino_id, data=data, secret=json.dumps({**secret}))
     except EntryRefused as refused:
         if refused.code == "too-many":
             raise TooMany from refused

@@ -27,6 +27,8 @@ from audit.models import RequestKind, RequestState, Verdict
 ROOT = Path(__file__).parents[4]
 TRAIL = "audit.event_store.audit_trail"
 
+OF_SETTINGS = (*casino_settings.CASINOS, *casino_settings.TABLES)
+
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Argument = tuple[int, str]
 """Which argument is the type of an entry: by its place, and by its name."""
@@ -47,8 +49,10 @@ def put_together() -> dict[tuple[str, str], set[str]]:
             f"officer.{kind}_{state}" for kind in RequestKind for state in decided
         },
         ("audit.access.casino_settings", "f'{row._meta.model_name}.{verb}'"): {
-            *casino_settings.CASINOS,
-            *casino_settings.TABLES,
+            each for each in OF_SETTINGS if not each.endswith(".kept")
+        },
+        ("audit.access.casino_settings", "f'{row._meta.model_name}.kept'"): {
+            each for each in OF_SETTINGS if each.endswith(".kept")
         },
         ("audit.casework.actions", "transition.event"): {each.event for each in TRANSITIONS.values()},
         ("audit.corrections.decisions", "f'correction.{verdict}'"): {f"correction.{verdict}" for verdict in Verdict},
