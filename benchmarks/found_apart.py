@@ -25,6 +25,7 @@ from settlement import adjudicate, decode
 from settlement.corrections import changes_in
 from settlement.eprocess.budget import expected_at_first
 from settlement.eprocess.channels import of_evening, of_payouts, of_session, of_variance
+from settlement.eprocess.counted import Counted, others_of
 from settlement.eprocess.ledger import Ledger
 from settlement.persons.cash_desk import CashDesk
 from settlement.persons.day import Day
@@ -58,6 +59,7 @@ class Reading:
     identified: set[str] = field(default_factory=set)
     before: list[StreamMoney] = field(default_factory=list)
     holdings: Holdings = field(default_factory=Holdings)
+    counts: dict[str, list[Counted]] = field(default_factory=dict)
     found_at: set[tuple[str, str | int | None]] = field(default_factory=set)
     """The stream and wager, and the stream and seq, of exact findings that are more than information."""
 
@@ -80,7 +82,12 @@ class Reading:
             bridge = replace(bridge, bank=replace(bridge.bank, drop=box["amount"]))
             assert bridge.accounting_variance is not None, "the session is closed"
             team = " + ".join(sorted(box["counted_by"]))
-            batch = of_variance(table.table, team, "", bridge.accounting_variance)
+            seen = projection.evidence
+            dealt = tuple(sorted({draw.croupier for draw in seen.drawn if draw.croupier}))
+            own = Counted(bridge.accounting_variance, seen.closer, dealt)
+            before = self.counts.setdefault(table.table, [])
+            batch = of_variance(table.table, team, "", bridge.accounting_variance, others_of(before, own))
+            before.append(own)
             self._feed(night, batch, f"{night}/{table.table}/count")
         self.seconds["ledger"] += time.process_time() - started
         self._money(night, count, [projection.money() for _table, projection in read])

@@ -31,6 +31,7 @@ from audit.simulation.surveillance import FRAUDS
 from settlement import State, decode
 from settlement.eprocess.budget import expected_at_first
 from settlement.eprocess.channels import Fed, of_evening, of_session, of_variance
+from settlement.eprocess.counted import Counted, others_of
 from settlement.eprocess.ledger import Ledger, Question
 from settlement.eprocess.observations import Observations, Recorder
 from settlement.eprocess.process import Process
@@ -98,6 +99,7 @@ class Branch:
     reached: dict[str, slips.Reached] = field(default_factory=dict)
     diverged: set[str] = field(default_factory=set)
     newcomers: Counter[str] = field(default_factory=Counter)
+    counts: dict[str, list[Counted]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, fraud: Fraud, season: Mapping[str, int]) -> Branch:
@@ -111,7 +113,10 @@ class Branch:
         fed = []
         for each in outcomes:
             variance = each.variance + counted[each.played.night.stream] - each.played.bought
-            fed.append([*each.fed, *of_variance(each.played.code, team, shift, variance)])
+            dealt = tuple(sorted({draw.croupier for draw in each.seen.drawn if draw.croupier}))
+            own, before = Counted(variance, each.seen.closer, dealt), self.counts.setdefault(each.played.code, [])
+            fed.append([*each.fed, *of_variance(each.played.code, team, shift, variance, others_of(before, own))])
+            before.append(own)
         return [*fed, list(of_evening(each.seen for each in outcomes))]
 
     def diverge(self, ours: Sequence[Fed], orderly: Ledger, theirs: Sequence[Fed]) -> None:
@@ -382,8 +387,6 @@ SHORT = (
     Short("friendly-void", 0.9, 4, 60),
     Short("walking-chips", 600_000, 1, 10),
     Short("structuring", 195_000, 1, 10),
+    Short("closer", 20_000, 120, 3),
 )
-"""One of each fraud that is found in a small season."""
-
-UNFOUND = ("closer",)
-"""Frauds that nothing which there is today names in a small season."""
+"""One of each fraud."""

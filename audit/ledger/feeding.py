@@ -201,7 +201,7 @@ def batches_of(batch: LedgerBatch, instead: Mapping[int, bytes] | None = None) -
             return of_payouts(msgspec.json.decode(content, type=list[Payout]))
         case BatchKind.COUNT:
             count = msgspec.json.decode(content, type=nights.CountedSession)
-            return of_variance(count.table, count.team, count.shift, count.variance)
+            return of_variance(count.table, count.team, count.shift, count.variance, count.others)
         case _:
             raise AssertionError(f"no batch of the ledger is {batch.kind}")
 

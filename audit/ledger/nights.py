@@ -6,7 +6,7 @@ within the night, so those of all its sessions are one batch.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import date
 
 import msgspec
@@ -14,11 +14,12 @@ from msgspec import Struct
 
 from audit.ledger.set_aside import error_of
 from audit.ledger.shifts import shifts_of
-from audit.models import BatchKind, Casino, LedgerBatch, LedgerSetAside, NightReport, NightState
+from audit.models import BatchKind, Casino, LedgerBatch, LedgerSetAside, LoggedStream, NightReport, NightState
 from audit.reconciliation import sessions
-from audit.reconciliation.counts import Counts, count_streams
+from audit.reconciliation.counts import count_streams
 from audit.reconciliation.night import Night, SessionResult, gather, session_streams
 from settlement import ENGINE_VERSION
+from settlement.eprocess.counted import MOST_BEFORE, Counted, others_of
 from settlement.eprocess.observations import Payout, decode
 
 COUNTED = (NightState.PROVISIONAL, NightState.REVIEWED, NightState.CLOSED)
@@ -28,13 +29,22 @@ COUNTED = (NightState.PROVISIONAL, NightState.REVIEWED, NightState.CLOSED)
 class CountedSession(Struct, frozen=True):
     """The accounting variance of one session in minor units, its table, who counted, and the shift in which it closed.
 
-    "" for a team or shift that is not known.
+    "" for a team or shift that is not known. ``closer`` closed the table, ``dealt`` are the croupiers, as far as these
+    are known; ``others`` is what the variance is compared with, by kind of process and person.
     """
 
     table: str
     team: str
     shift: str
     variance: int
+    closer: str = ""
+    dealt: tuple[str, ...] = ()
+    others: dict[str, dict[str, int]] = {}
+
+    @property
+    def counted(self) -> Counted:
+        """What the next counts of the table are compared with."""
+        return Counted(self.variance, self.closer, self.dealt)
 
 
 def unfed(casino: Casino) -> Iterator[LedgerBatch]:
@@ -93,19 +103,37 @@ def _night(casino: Casino, report: NightReport) -> Night:
 
 def _counts(night: Night) -> Iterator[LedgerBatch]:
     shifts = shifts_of(night)
+    before: dict[str, list[Counted]] = {}
     for result in night.sessions:
         if result.drop is not None and result.figures.is_money_seen and result.figures.closed_by:
-            shift = shifts.get(result.stream.stream_id, "")
-            counted = msgspec.json.encode(_counted(result, night.counts, shift), order="sorted")
-            row = _batch(night.casino, night.day, night.currency, BatchKind.COUNT, counted)
-            row.stream, row.last_seq = result.stream, result.end
+            table, stream = result.figures.table, result.stream
+            if table not in before:
+                before[table] = _counted_before(night, stream.stream_id)
+            counted = _counted(result, night, shifts.get(stream.stream_id, ""), before[table])
+            before[table].append(counted.counted)
+            content = msgspec.json.encode(counted, order="sorted")
+            row = _batch(night.casino, night.day, night.currency, BatchKind.COUNT, content)
+            row.stream, row.last_seq = stream, result.end
             yield row
 
 
-def _counted(result: SessionResult, counts: Counts, shift: str) -> CountedSession:
-    entries = counts.by_session.get(result.stream.name, [])
+def _counted_before(night: Night, stream_id: int) -> list[Counted]:
+    """Return the last counts of the table of a session that were fed, in their order."""
+    fed = LedgerBatch.objects.filter(casino=night.casino, kind=BatchKind.COUNT, currency=night.currency)
+    of_table = fed.filter(stream__table__in=LoggedStream.objects.filter(pk=stream_id).values("table"))
+    contents = of_table.order_by("-number").values_list("content", flat=True)[:MOST_BEFORE]
+    return [msgspec.json.decode(bytes(each), type=CountedSession).counted for each in contents][::-1]
+
+
+def _counted(result: SessionResult, night: Night, shift: str, before: Sequence[Counted]) -> CountedSession:
+    entries = night.counts.by_session.get(result.stream.name, [])
     team = sorted({person for entry in entries for person in entry.event.data.counted_by})
-    return CountedSession(result.figures.table, " + ".join(team), shift, result.bridge.accounting_variance or 0)
+    seen = decode(sessions.evidence_of(result.stream.stream_id, night.through[result.stream.stream_id]))
+    dealt = tuple(sorted({draw.croupier for draw in seen.drawn if draw.croupier}))
+    own = Counted(result.bridge.accounting_variance or 0, seen.closer, dealt)
+    return CountedSession(
+        result.figures.table, " + ".join(team), shift, own.variance, own.closer, own.dealt, others_of(before, own)
+    )
 
 
 def _payouts(night: Night) -> LedgerBatch:

@@ -28,10 +28,15 @@ NEAR = 200
 
 _IN_MESSAGE = (
     "shooter", "player-luck", "pair-luck", "late-luck", "croupier-luck", "concentration", "pair-concentration",
+    "player-concentration", "croupier-voids", "pair-voids", "closer-drift", "duty-drift",
 )  # fmt: skip
 """Kinds whose message names the persons; that of another has the subject."""
 
-_NAMED = {"shift-drift": "shift"}
+_NAMED = {
+    "shift-drift": "shift",
+    "closer-drift": "closer",
+    **dict.fromkeys(("croupier-voids", "pair-voids", "duty-drift"), "croupier"),
+}
 """By the kind of a process: the fact that holds its subject, where a message says what it is the name of."""
 
 
@@ -105,7 +110,8 @@ def _finding(stream: LoggedStream, seq: int, process: LedgerProcess, question: Q
     if process.kind in _IN_MESSAGE:
         facts |= named
     finding = integrity_finding(stream, question.rule, seq, occurred_at=instants[seq].astimezone(UTC), facts=facts)
-    finding.player, finding.croupier = named.get("player", ""), named.get("croupier", "")
+    finding.player = named.get("player", named.get("staker", ""))
+    finding.croupier = named.get("croupier", named.get("closer", ""))
     return finding
 
 
@@ -123,6 +129,10 @@ def _named_in(process: LedgerProcess) -> dict[str, str]:
             return {"croupier": first}
         case "croupier, rule":
             return {"croupier": first, "of_rule": second}
+        case "closer":
+            return {"closer": process.subject}
+        case "player, rule":
+            return {"staker": first, "of_rule": second}
         case "player, croupier, rule":
             croupier, _, rule = second.rpartition(", ")
             return {"player": first, "croupier": croupier, "of_rule": rule}

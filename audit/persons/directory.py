@@ -29,8 +29,8 @@ PLAYER_FIELDS = frozenset({"player"})
 STAFF_FIELDS = frozenset({"person", "croupier", "approved_by", "counted_by"})
 """The fields of events that name a player, or somebody of the staff."""
 
-PLAYER_FACTS = frozenset({"player", "owner", "player_before", "other_player"})
-STAFF_FACTS = frozenset({"approved_by", "thrower"})
+PLAYER_FACTS = frozenset({"player", "owner", "player_before", "other_player", "staker"})
+STAFF_FACTS = frozenset({"approved_by", "closer", "thrower"})
 """The facts of findings that name a player, or somebody of the staff."""
 
 PLAYERS_FACT = "players"

@@ -4,6 +4,8 @@
 "p9001, c-3"              pair-luck         a player and a croupier
 "c-3, W1"                 croupier-…        a croupier, at a wheel
 "c-3, goodwill-paid"      concentration     a croupier, and the rule of findings; "p9001, c-3, …" with a player
+"p9001, wager-near-call"  player-…          a player, and the rule of findings
+"c-3"                     closer-drift      who closed tables
 "compteur-1 + compteur-2" team-drift        a count team
 """
 
@@ -27,7 +29,9 @@ def persons_in(kind: str, subject: str) -> Iterator[PersonId]:
         case "player, croupier":
             yield from players([first])
             yield from staff([second])
-        case "croupier":
+        case "player, rule":
+            yield from players([first])
+        case "croupier" | "closer":
             yield from staff([subject])
         case "croupier, wheel" | "croupier, rule":
             yield from staff([first])
@@ -46,7 +50,9 @@ def named_subject(kind: str, subject: str, directory: Directory) -> str:
             return directory.player(subject)
         case "player, croupier":
             return f"{directory.player(first)}{comma}{directory.staff(second)}"
-        case "croupier":
+        case "player, rule":
+            return f"{directory.player(first)}{comma}{second}"
+        case "croupier" | "closer":
             return directory.staff(subject)
         case "croupier, wheel" | "croupier, rule":
             return f"{directory.staff(first)}{comma}{second}"

@@ -219,6 +219,11 @@ PROCESSES: Mapping[str, Any] = {
     "payout-rate": _("Croupier: errors per coup"),
     "team-drift": _("Count team: accounting variances"),
     "shift-drift": _("Shift: accounting variances"),
+    "player-concentration": _("Player: findings of one kind"),
+    "croupier-voids": _("Croupier: coups called void"),
+    "pair-voids": _("Player and croupier: coups called void"),
+    "closer-drift": _("Who closes: accounting variances"),
+    "duty-drift": _("Croupier: accounting variances of tables dealt"),
 }
 """What a report and a list call each kind of process of the evidence ledger."""
 

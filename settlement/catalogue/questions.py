@@ -24,6 +24,8 @@ _FACTS: Mapping[str, Kind] = MappingProxyType(
         "of_rule": "text",
         "subject": "text",
         "shift": "text",
+        "closer": "text",
+        "staker": "text",
         "since": "day",
         "sessions": "number",
         "draws": "number",
@@ -126,10 +128,10 @@ QUESTIONS = (
     _question(
         "void-call-bias",
         Wording("Are coups called void for what they show?", "« Coup nul » est-il annoncé selon le résultat ?"),
-        Wording("[Table {subject}: ]coups called void differ from the others by what they show, or by what they would "
-                "have paid.",
-                "[Table {subject} : ]les coups déclarés nuls diffèrent des autres par leur résultat, ou par ce qu’ils "
-                "auraient payé."),
+        Wording("[Table {subject}: ][Croupier {croupier}: ]coups called void[ while player {player} had stakes] differ "
+                "from the others by how many there are, by what they show, or by what they would have paid.",
+                "[Table {subject} : ][Croupier {croupier} : ]les coups déclarés nuls[ quand le joueur {player} a misé] "
+                "diffèrent des autres par leur nombre, par leur résultat, ou par ce qu’ils auraient payé."),
         Wording(
             "“Coup nul” is called for how dice or a ball are thrown, not for what they show. View the footage of the "
             "void coups and look at who called them.",
@@ -196,11 +198,11 @@ QUESTIONS = (
     ),
     _question(
         "concentration",
-        Wording("Findings that gather on one croupier", "Constats concentrés sur un croupier"),
-        Wording("[Croupier {croupier}: ]findings of one kind[ ({of_rule})] are about this croupier’s coups[ with "
-                "player {player}] more often than about those of the others at the same table and night.",
-                "[Croupier {croupier} : ]des constats d’une même sorte[ ({of_rule})] portent sur les coups de ce "
-                "croupier[ avec le joueur {player}] plus souvent que sur ceux des autres, à la même table et la même "
+        Wording("Findings that gather on one person", "Constats concentrés sur une personne"),
+        Wording("[Croupier {croupier}: ][Player {staker}: ]findings of one kind[ ({of_rule})] are about these coups[ "
+                "with player {player}] more often than about those of the others at the same table and night.",
+                "[Croupier {croupier} : ][Joueur {staker} : ]des constats d’une même sorte[ ({of_rule})] portent sur "
+                "ces coups[ avec le joueur {player}] plus souvent que sur ceux des autres, à la même table et la même "
                 "nuit."),
         Wording(
             "A fault of the table system during one shift looks the same, and so does a bet that few croupiers are "
@@ -242,8 +244,10 @@ QUESTIONS = (
     _question(
         "accounting-drift",
         Wording("Accounting variances that do not balance", "Écarts comptables qui ne se compensent pas"),
-        Wording("[{subject}: ][Shift {shift}: ]the accounting variances go one way.",
-                "[{subject} : ][Vacation {shift} : ]les écarts comptables vont dans le même sens."),
+        Wording("[{subject}: ][Shift {shift}: ][Tables that {closer} closed: ][Tables where {croupier} dealt: ]the "
+                "accounting variances go one way.",
+                "[{subject} : ][Vacation {shift} : ][Tables arrêtées par {closer} : ][Tables où {croupier} a officié : "
+                "]les écarts comptables vont dans le même sens."),
         Wording(
             "Small differences of many nights should cancel. Where they add up, look at the counts, the slips and who "
             "closed the rack.",

@@ -314,9 +314,10 @@ _RECORD: Mapping[str, Wording] = {
         "Faire visionner quelques coups[ ({subject})].",
     ),
     "void-call-bias": Wording(
-        "Establish from the footage how the coups called void at table {subject} fell, and by whom they were called.",
-        "Établir d’après les images comment sont tombés les coups déclarés nuls à la table {subject}, et qui les a "
-        "annoncés.",
+        "Establish from the footage how the coups called void[ at table {subject}][ while {croupier} dealt] fell, and "
+        "by whom they were called.",
+        "Établir d’après les images comment sont tombés les coups déclarés nuls[ à la table {subject}][ pendant que "
+        "{croupier} officiait], et qui les a annoncés.",
     ),
     "shooter-fairness": Wording(
         "View the footage of the throws of {subject}: whether the dice tumble and reach the far wall.",
@@ -336,18 +337,20 @@ _RECORD: Mapping[str, Wording] = {
         "et par qui.",
     ),
     "concentration": Wording(
-        "Go through these findings[ ({of_rule})] of croupier {croupier}[ with player {player}] one by one with the "
-        "chef de table.",
-        "Reprendre un à un, avec le chef de table, ces constats[ ({of_rule})] du croupier {croupier}[ avec le "
-        "joueur {player}].",
+        "Go through these findings[ ({of_rule})][ of croupier {croupier}][ of player {staker}][ with player {player}] "
+        "one by one with the chef de table.",
+        "Reprendre un à un, avec le chef de table, ces constats[ ({of_rule})][ du croupier {croupier}][ du joueur "
+        "{staker}][ avec le joueur {player}].",
     ),
     "payout-error-rate": Wording(
         "Go through the payout errors of {subject} one by one with the chef de table.",
         "Reprendre une à une les erreurs de paiement du croupier {subject} avec le chef de table.",
     ),
     "accounting-drift": Wording(
-        "Go through the counts, slips and closings[ of {subject}][ of shift {shift}] over these sessions.",
-        "Reprendre les comptées, les bons et les clôtures[ ({subject})][ de la vacation {shift}] sur ces séances.",
+        "Go through the counts, slips and closings[ of {subject}][ of shift {shift}][ by {closer}][ of tables where "
+        "{croupier} dealt] over these sessions.",
+        "Reprendre les comptées, les bons et les clôtures[ ({subject})][ de la vacation {shift}][ par {closer}][ des "
+        "tables où {croupier} a officié] sur ces séances.",
     ),
     "hold-outside-interval": Wording(
         "Compare the hold with the findings and the count of these sessions.",

@@ -432,8 +432,8 @@ class OddsRatioBets(NamedTuple):
 class LesserBets(NamedTuple):
     """Gamblers who get the less of what those of ``first`` and those of ``second`` would get of a batch.
 
-    Each of the two sees its part of a pair, and has no memory. E[min(f, g)] ≤ min(E[f], E[g]): so nothing is gained
-    where the null of ``first`` holds, and nothing where that of ``second`` does.
+    Each of the two sees its part of a pair, and has a memory of its own. E[min(f, g)] ≤ min(E[f], E[g]): so nothing is
+    gained where the null of ``first`` holds, and nothing where that of ``second`` does.
     """
 
     first: Bets
@@ -445,8 +445,15 @@ class LesserBets(NamedTuple):
 
     @property
     def memory_cells(self) -> int:
-        return 0
+        return self.first.memory_cells + self.second.memory_cells
 
     def settle(self, wealth: Sequence[int], memory: list[int], seen: tuple[Any, Any]) -> list[int]:
-        both = self.first.settle(wealth, memory, seen[0]), self.second.settle(wealth, memory, seen[1])
-        return list(map(min, *both))
+        cut = self.first.memory_cells
+        parts = memory[:cut], memory[cut:]
+        both = (
+            bets.settle(wealth, part, each)
+            for bets, part, each in zip((self.first, self.second), parts, seen, strict=True)
+        )
+        after = list(map(min, *both))
+        memory[:] = [*parts[0], *parts[1]]
+        return after

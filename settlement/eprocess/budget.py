@@ -37,7 +37,7 @@ MOST_FOR_A_PERSON = Fraction(1, 100)
 
 A_CASINO: Mapping[str, int] = MappingProxyType({"shift": 3, "count team": 10})
 A_TABLE: Mapping[str, int] = MappingProxyType(
-    {"wheel": 1, "table": 1, "croupier": 6, "croupier, wheel": 12, "croupier, rule": 30}
+    {"wheel": 1, "table": 1, "croupier": 6, "closer": 3, "croupier, wheel": 12, "croupier, rule": 30}
 )
 OTHERS_A_TABLE = 50
 """How many subjects are expected in a year before any were counted: of a casino, of each table, of any other kind."""

@@ -13,9 +13,11 @@ from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias
 
 from settlement.eprocess.bets import Change, Share
+from settlement.eprocess.counted import NO_OTHERS, Others, varied
 from settlement.eprocess.mixtures import SEQUENCES
 from settlement.eprocess.observations import NEITHER, Mark, Observation, Observations, Payout
 from settlement.eprocess.turns import faces_of, pooled, sevens_of, thrown_in
+from settlement.eprocess.voids import called_void
 
 LAGS = (1, 2, 3)
 FACES = 6
@@ -58,6 +60,7 @@ def of_evening(sessions: Iterable[Observations]) -> Iterator[Fed]:
     yield from _of_players(in_order)
     yield from _of_dealers(in_order)
     yield from _of_marks(in_order)
+    yield from _of_voids(in_order)
 
 
 # Wheels
@@ -234,6 +237,7 @@ def _of_marks(sessions: Iterable[Observations]) -> Iterator[Fed]:
     dealt, a pair those of them while the player was there.
     """
     croupiers: dict[str, list[Share]] = {}
+    players: dict[str, list[Share]] = {}
     pairs: dict[str, tuple[list[Share], list[Share]]] = {}
     own: Counter[str] = Counter()
     for session in sessions:
@@ -251,6 +255,10 @@ def _of_marks(sessions: Iterable[Observations]) -> Iterator[Fed]:
                 subject = f"{croupier}, {rule}"
                 croupiers.setdefault(subject, []).append(share)
                 own[subject] += share.own
+            for player, share in _by_player(coups, marked) if rule in OF_PLAYERS else ():
+                subject = f"{player}, {rule}"
+                players.setdefault(subject, []).append(share)
+                own[subject] += share.own
             for (croupier, player), of_player, of_croupier in _by_pair(coups, marked):
                 subject = f"{player}, {croupier}, {rule}"
                 for shares, share in zip(pairs.setdefault(subject, ([], [])), (of_player, of_croupier), strict=True):
@@ -258,9 +266,14 @@ def _of_marks(sessions: Iterable[Observations]) -> Iterator[Fed]:
                 own[subject] += of_player.own
     for subject, seen in sorted(croupiers.items()):
         yield Fed("concentration", subject, 0, {"marks": seen}, own[subject])
+    for subject, seen in sorted(players.items()):
+        yield Fed("player-concentration", subject, 0, {"marks": seen}, own[subject])
     for subject, both in sorted(pairs.items()):
         yield Fed("pair-concentration", subject, 0, {"marks": both}, own[subject])
 
+
+OF_PLAYERS = frozenset({"wager-after-no-more-bets", "wager-near-call", "withdrawal-after-no-more-bets"})
+"""Rules about what a player does with his stake, whoever deals."""
 
 Owners: TypeAlias = tuple[str, str]
 """A croupier, and a player; "" for whoever staked."""
@@ -312,6 +325,18 @@ def _by_croupier(coups: Mapping[Owners, Sequence[int]], marked: Counter[Owners])
         yield owners, Share(marked[owners], own, total, everything)
 
 
+def _by_player(coups: Mapping[Owners, Sequence[int]], marked: Counter[Owners]) -> Iterator[tuple[str, Share]]:
+    """Yield the share of each player in the marks of those who were there, once for each croupier with marks."""
+    there: dict[str, dict[str, int]] = {}
+    for (croupier, player), own in coups.items():
+        if player:
+            there.setdefault(croupier, {})[player] = len(own)
+    for croupier, of in there.items():
+        total, everything = sum(marked[croupier, player] for player in of), sum(of.values())
+        for player, own in of.items() if total and len(of) > 1 else ():
+            yield player, Share(marked[croupier, player], own, total, everything)
+
+
 def _by_pair(coups: Mapping[Owners, Sequence[int]], marked: Counter[Owners]) -> Iterator[tuple[Owners, Share, Share]]:
     """Yield the share of each pair in the marks of the player, and in those of the croupier with all players.
 
@@ -334,6 +359,17 @@ def _by_pair(coups: Mapping[Owners, Sequence[int]], marked: Counter[Owners]) -> 
                 Share(both, own, marks[of_player], played[of_player]),
                 Share(both, own, marks[of_croupier], played[of_croupier], least=int(marks[of_player] == both)),
             )
+
+
+def _of_voids(sessions: Iterable[Observations]) -> Iterator[Fed]:
+    croupiers, pairs = called_void(sessions)
+    for croupier, called in sorted(croupiers.items()):
+        seen = {"calls": called.calls, "luck": called.luck}
+        yield Fed("croupier-voids", croupier, 0, seen, sum(share.own for share in called.calls))
+    for (player, croupier), with_him in sorted(pairs.items()):
+        together = {"calls": (with_him.of_player, with_him.of_croupier), "luck": with_him.luck}
+        coups = sum(share.own for share in with_him.of_player)
+        yield Fed("pair-voids", f"{player}, {croupier}", 0, together, coups)
 
 
 # Payouts and counts
@@ -387,11 +423,16 @@ def _money(own: Sequence[int], errors: Sequence[int]) -> Change:
     )
 
 
-def of_variance(table: str, team: str, shift: str, variance: int) -> Iterator[Fed]:
-    """Yield what the accounting variance of one session feeds, in minor units; "" for a team or shift not known."""
+def of_variance(table: str, team: str, shift: str, variance: int, others: Others = NO_OTHERS) -> Iterator[Fed]:
+    """Yield what the accounting variance of one session feeds, in minor units; "" for a team or shift not known.
+
+    ``others``: what it is compared with of those who closed the table, and who dealt.
+    """
     for kind, subject in (("table-drift", table), ("team-drift", team), ("shift-drift", shift)):
         if subject:
             yield Fed(kind, subject, 0, {"variance": [variance]}, 1)
+    for kind, subject, seen in varied(variance, others):
+        yield Fed(kind, subject, 0, seen, 1)
 
 
 def is_seen(session: Observations, person: str) -> bool:

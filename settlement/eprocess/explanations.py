@@ -23,7 +23,7 @@ from settlement.eprocess.turns import Thrown
 OnCircle: TypeAlias = Literal["twice", "one", "sector", "wide", "wave", "any"]
 OfDice: TypeAlias = Literal["face", "pair", "double", "seven", "total", "after-double", "after-seven", "after-other"]
 OfMemory: TypeAlias = Literal["displacement-2", "displacement-3", "pair-1", "pair-2", "pair-3"]
-OfMoney: TypeAlias = Literal["luck", "late", "marks", "errors", "money", "payouts", "variance"]
+OfMoney: TypeAlias = Literal["luck", "late", "marks", "errors", "money", "payouts", "variance", "calls", "below"]
 Name: TypeAlias = OnCircle | OfDice | OfMemory | OfMoney
 """What gamblers bet on: on a circle by how much of it, elsewhere by the channel that they see."""
 

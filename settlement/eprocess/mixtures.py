@@ -282,8 +282,8 @@ def croupier_luck() -> Mixture:
     return Mixture(Family("late", 1, TOO_LUCKY), Family("luck", 1, TOO_LUCKY))
 
 
-MORE_OFTEN = OddsRatioBets(((3, 2), (2, 1), (3, 1), (4, 1), (8, 1)))
-"""Bets that a croupier has more of the marked coups than his part of all."""
+MORE_OFTEN = OddsRatioBets(((3, 2), (2, 1), (4, 1), (8, 1), (16, 1), (32, 1)))
+"""Bets that somebody has more of the marked coups than his part of all: up to what is done for one friend alone."""
 
 
 @cache
@@ -319,6 +319,23 @@ def pair_concentration() -> Mixture:
     return Mixture(Family("marks", 1, LesserBets(MORE_OFTEN, MORE_OFTEN)))
 
 
+@cache
+def croupier_voids() -> Mixture:
+    """Return the mixture against coups called void no more often than by the others, that would have paid like any."""
+    luck = [Family("luck", 1, LinearBets(sign, (1, 2, 3, 4))) for sign in (1, -1)]
+    return Mixture(Family("calls", 2, MORE_OFTEN), *luck)
+
+
+@cache
+def pair_voids() -> Mixture:
+    """Return the mixture against a player whose coups are called void no more often with a croupier than with others.
+
+    Or no more often than the croupier's other coups; and on which the player would have lost no more than by chance.
+    """
+    often = Family("calls", 1, LesserBets(MORE_OFTEN, MORE_OFTEN))
+    return Mixture(often, Family("luck", 1, LinearBets(1, (1, 2, 3, 4))))
+
+
 USUAL_VARIANCE = 5_000
 """What an accounting variance is expected to be before any was seen, whatever its sign; in minor units."""
 
@@ -327,3 +344,15 @@ USUAL_VARIANCE = 5_000
 def drift() -> Mixture:
     """Return the mixture against accounting variances whose mean is 0, either way."""
     return Mixture(*(Family("variance", 1, DriftBets(sign, (0, 1, 2, 3, 4, 5), USUAL_VARIANCE)) for sign in (1, -1)))
+
+
+@cache
+def drift_of_person() -> Mixture:
+    """Return the mixture against variances that are 0 on average, or as those of the same table without a person.
+
+    Half of it bets on less than without him, whatever the amounts.
+    """
+    halvings = (0, 1, 2, 3, 4, 5)
+    either = [DriftBets(sign, halvings, USUAL_VARIANCE) for sign in (1, -1)]
+    amounts = [Family("variance", 1, LesserBets(bets, bets)) for bets in either]
+    return Mixture(*amounts, Family("below", 2, LesserBets(MORE_OFTEN, MORE_OFTEN)))

@@ -23,17 +23,19 @@ from settlement.engine import Interceptors, State
 from settlement.eprocess.bets import Change
 from settlement.events import (
     TYPES,
+    VOIDS,
     DiceSetIntroduced,
     DiceThrown,
     Envelope,
     Event,
+    SessionClosed,
     SessionOpened,
     ThrowVoided,
     WagerPlaced,
 )
 from settlement.night.chances import Changes, Outlook, added, chances_of
 from settlement.night.craps import THROW_INDEX
-from settlement.night.value import Draw, outlook
+from settlement.night.value import Draw
 from settlement.ruleset import RULESETS
 from settlement.state import Table, Wager
 
@@ -73,6 +75,13 @@ class Mark(Struct, frozen=True, array_like=True, order=True):
     player: str = ""
 
 
+class VoidCall(Struct, frozen=True, array_like=True, order=True):
+    """A coup called void, whatever it showed, at the event of its result or else of the call; and who dealt."""
+
+    seq: int
+    croupier: str
+
+
 class Payout(Struct, frozen=True, array_like=True, order=True):
     """What one croupier paid in one coup ("" if not known): the sum of W_rec − W_adj in minor units.
 
@@ -89,7 +98,8 @@ class Observations(Struct):
 
     ``cells`` is ``NEITHER`` where neither a ball nor dice draw: ``result`` is then the index of an outcome.
 
-    ``voided`` are the throws and spins called void whose result is known: ``luck`` is what they would have changed.
+    ``voided`` are the throws and spins called void whose result is known: ``luck`` and ``players`` are what they would
+    have changed. ``void_calls`` are all that were called void. ``closer`` is who closed the table first.
     ``payouts`` feed the processes of the croupiers, with those of the whole night. ``marks`` are the findings of the
     session that name a croupier.
     """
@@ -102,6 +112,8 @@ class Observations(Struct):
     voided: list[Observation] = []
     payouts: list[Payout] = []
     marks: list[Mark] = []
+    void_calls: list[VoidCall] = []
+    closer: str = ""
 
 
 def encode(observations: Observations) -> bytes:
@@ -112,10 +124,6 @@ def encode(observations: Observations) -> bytes:
 def decode(encoded: bytes) -> Observations:
     """Return what ``encode`` encoded."""
     return msgspec.json.decode(encoded, type=Observations)
-
-
-VOIDED: tuple[type[Envelope], ...] = (ThrowVoided,)
-"""The types that void a result whose faces may be known: ``Recorder.void`` takes their events."""
 
 
 class Recorder:
@@ -151,7 +159,7 @@ class Recorder:
 
         return {
             **{kind: noting(note) for kind, note in self.noters.items()},
-            **{kind: lambda event: self.void(state, event) for kind in VOIDED},
+            **{kind: lambda event: self.void(state, event) for kind in VOIDS},
             **{kind: draw for kind in TYPES.values() if kind.is_result},
         }
 
@@ -162,6 +170,7 @@ class Recorder:
             SessionOpened: self.note_opener,
             DiceSetIntroduced: self.note_set,
             WagerPlaced: self.note_wager,
+            SessionClosed: self.note_closer,
         }
 
     def feed(self, state: State, event: Event) -> Draw | None:
@@ -176,6 +185,7 @@ class Recorder:
         voider = state.corrections.removed_by(event)
         if voider:
             if state.corrections.voids(voider):
+                self._note_call(table, event.seq)
                 if isinstance(event, DiceThrown) and table.session.game == "craps":
                     self._note_void(table, event.seq, event.data.faces)
                 else:
@@ -269,19 +279,22 @@ class Recorder:
         return draw
 
     def void(self, state: State, event: Event) -> None:
-        """Note a throw called void, and feed it to ``state``."""
+        """Note a coup that was called void before its result counted, and feed the call to ``state``."""
         table, is_kept = state.table, not state.corrections.removed_by(event)
-        if isinstance(event, ThrowVoided) and table.session is not None and table.session.game == "craps" and is_kept:
-            data = event.data
-            if isinstance(data.faces, tuple) and not isinstance(data.voids, int):
+        data: Any = event.data
+        if table.session is not None and is_kept and not isinstance(data.voids, int):
+            self._note_call(table, event.seq)
+            if isinstance(event, ThrowVoided) and table.session.game == "craps" and isinstance(data.faces, tuple):
                 self._note_void(table, event.seq, data.faces)
         state.feed(event)
+
+    def _note_call(self, table: Table, seq: int) -> None:
+        self.observations.void_calls.append(VoidCall(seq, table.on_duty or ""))
 
     def _note_void(self, table: Table, seq: int, faces: Collection[int]) -> None:
         if all(1 <= face <= 6 for face in faces):
             result = _throw(faces)
-            index = THROW_INDEX[f"{result // 6 + 1}-{result % 6 + 1}"]
-            self.observations.voided.append(Observation(seq, result, _change(outlook(table), index)))
+            self._note_voided(table, seq, result, THROW_INDEX[f"{result // 6 + 1}-{result % 6 + 1}"])
 
     def _note_void_spin(self, table: Table, event: Event) -> None:
         layout = RULESETS[table.open_session().ruleset].layout
@@ -289,7 +302,12 @@ class Recorder:
         if layout is not None and pocket in layout.wheel:
             self.observations.cells = len(layout.wheel)
             index = layout.wheel.index(pocket)
-            self.observations.voided.append(Observation(event.seq, index, _change(outlook(table), index)))
+            self._note_voided(table, event.seq, index, index)
+
+    def _note_voided(self, table: Table, seq: int, result: int, index: int) -> None:
+        look = self._look(table)
+        luck, players = _change(look.table, index), _changes(look.players, index)
+        self.observations.voided.append(Observation(seq, result, luck, look.croupier, players=players))
 
     def note_opener(self, event: SessionOpened) -> None:
         data = event.data
@@ -300,6 +318,9 @@ class Recorder:
 
     def note_set(self, event: DiceSetIntroduced) -> None:
         self._dice_set = event.data.set if isinstance(event.data.set, str) else ""
+
+    def note_closer(self, event: SessionClosed) -> None:
+        self.observations.closer = self.observations.closer or event.actor or ""
 
     def note_wager(self, event: WagerPlaced) -> None:
         self._placed_at[event.data.wager] = event.occurred_at

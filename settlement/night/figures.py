@@ -19,9 +19,10 @@ from msgspec import Struct
 from settlement.adjudication import unchecked
 from settlement.corrections import Change
 from settlement.engine import State, load_wagers, save_wagers
-from settlement.eprocess.observations import VOIDED, Recorder
+from settlement.eprocess.observations import Recorder
 from settlement.events import (
     TYPES,
+    VOIDS,
     BankCredited,
     BankFilled,
     BuyInRecorded,
@@ -217,7 +218,7 @@ class SessionProjection:
         self.interceptors: dict[type[Envelope], Callable[[Any], object]]
         self.interceptors = {kind: self._noting(*each) for kind, each in notes.items()}
         if follows_luck:
-            self.interceptors |= dict.fromkeys(VOIDED, lambda event: self._process.void(self.state, event))
+            self.interceptors |= dict.fromkeys(VOIDS, lambda event: self._process.void(self.state, event))
             self.interceptors |= dict.fromkeys((kind for kind in TYPES.values() if kind.is_result), self._draw)
 
     @classmethod

@@ -89,6 +89,9 @@ def _clearest(
         case "void-call":
             ordered = sorted(session.voided, key=lambda each: (-_size(each.luck), each.seq))
             return [(None, each) for each in ordered]
+        case "croupier-voids" | "pair-voids":
+            own = [each for each in session.voided if _luck(process, each)]
+            return [(None, each) for each in sorted(own, key=lambda each: (-_luck(process, each), each.seq))]
         case "table-luck" | "player-luck" | "late-luck" | "pair-luck" | "croupier-luck":
             moved = [each for each in session.drawn if _luck(process, each)]
             return [(None, each) for each in sorted(moved, key=lambda each: (-_luck(process, each), each.seq))]
@@ -121,11 +124,11 @@ def _luck(process: LedgerProcess, draw: Observation) -> int:
     match process.kind:
         case "table-luck":
             return _size(draw.luck)
-        case "croupier-luck":
+        case "croupier-luck" | "croupier-voids":
             return _size(draw.luck) if draw.croupier == process.subject else 0
         case "late-luck":
             return _size(draw.late.get(player))
-        case "pair-luck" if draw.croupier != croupier:
+        case "pair-luck" | "pair-voids" if draw.croupier != croupier:
             return 0
         case _:
             return _size(draw.players.get(player))

@@ -40,9 +40,10 @@ GROUPS: Sequence[tuple[str | Promise, tuple[str, ...]]] = (
     (gettext_lazy("Counts of tables"), ("table-drift",)),
     (gettext_lazy("Croupiers at a wheel"), ("croupier-displacement",)),
     (gettext_lazy("Shooters"), ("shooter",)),
-    (gettext_lazy("Counts by team and shift"), ("team-drift", "shift-drift")),
+    (gettext_lazy("Counts by person and shift"), ("team-drift", "shift-drift", "closer-drift", "duty-drift")),
     (gettext_lazy("Croupiers’ errors"), ("payout-lean", "payout-rate")),
-    (gettext_lazy("Croupiers’ findings"), ("concentration", "pair-concentration")),
+    (gettext_lazy("Persons’ findings"), ("concentration", "pair-concentration", "player-concentration")),
+    (gettext_lazy("Croupiers’ void coups"), ("croupier-voids", "pair-voids")),
     (gettext_lazy("Luck with a croupier"), ("croupier-luck", "pair-luck")),
     (gettext_lazy("Players’ luck"), ("player-luck", "late-luck")),
 )  # fmt: skip

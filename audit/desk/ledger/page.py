@@ -37,6 +37,11 @@ NULLS = {
     "pair-concentration": _(
         "the findings about a player do not depend on who deals, or those about a croupier not on who stakes"
     ),
+    "player-concentration": _("the findings about the stakes at a croupier’s coups do not depend on whose they are"),
+    "croupier-voids": _("at one table and night, what is called void does not depend on who deals or on what it pays"),
+    "pair-voids": _("what is called void does not depend on who deals, or not on who stakes, and not on what it pays"),
+    "closer-drift": _("the accounting variance is 0 on average, or as at the same table without this person"),
+    "duty-drift": _("the accounting variance is 0 on average, or as at the same table without this person"),
     "payout-lean": _("at one table and night, the error in a payout does not depend on which croupier made it"),
     "payout-rate": _("at one table and night, the error in a payout does not depend on which croupier made it"),
 }

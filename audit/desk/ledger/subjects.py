@@ -56,7 +56,9 @@ def links_of(process: LedgerProcess, table_id: int | None = None, directory: Dir
             return [player(subject)]
         case "player, croupier":
             return [player(first), croupier(second)]
-        case "croupier":
+        case "player, rule":
+            return [player(first), Link(second, _findings(q=second))]
+        case "croupier" | "closer":
             return [croupier(subject)]
         case "croupier, wheel":
             return [croupier(first), Link(equipment_id(second), _processes(second))]

@@ -94,6 +94,18 @@ _HEARING_OF_FINDINGS = Todo(
     gettext_lazy("Hear the croupier"),
     gettext_lazy("Show the findings: a rule half known is more often the cause than bad faith."),
 )
+_VOIDS = Todo(
+    gettext_lazy("Watch the coups that were called void"),
+    gettext_lazy("Whether each had a reason that the rules allow, and who called it."),
+)
+_OTHER_TABLE = Todo(
+    gettext_lazy("Let %(who)s deal at another table for two nights"),
+    gettext_lazy("An ordinary rota. What goes with the croupier is not the table."),
+)
+_OTHER_CLOSER = Todo(
+    gettext_lazy("Have another person close these tables for two nights"),
+    gettext_lazy("If the drift persists, it is not down to who closes."),
+)
 
 STEPS: Mapping[str, Sequence[Todo]] = {
     "wheel": (_WHEEL, _OTHER_HANDS),
@@ -116,13 +128,7 @@ STEPS: Mapping[str, Sequence[Todo]] = {
         ),
         Todo(gettext_lazy("Inspect the dice that were thrown"), _DICE.detail),
     ),
-    "void-call": (
-        Todo(
-            gettext_lazy("Watch the coups that were called void"),
-            gettext_lazy("Whether each had a reason that the rules allow, and who called it."),
-        ),
-        _DICE,
-    ),
+    "void-call": (_VOIDS, _DICE),
     "table-luck": (
         Todo(
             gettext_lazy("Check the payments of table %(what)s first"),
@@ -136,6 +142,11 @@ STEPS: Mapping[str, Sequence[Todo]] = {
     "table-drift": (_COUNTS, _OTHER_COUNT),
     "team-drift": (_COUNTS, _OTHER_COUNT),
     "shift-drift": (_COUNTS, _OTHER_COUNT),
+    "closer-drift": (_COUNTS, _OTHER_CLOSER),
+    "duty-drift": (_COUNTS, _OTHER_TABLE),
+    "croupier-voids": (_VOIDS, _OTHER_TABLE),
+    "pair-voids": (_VOIDS, _PLAYER),
+    "player-concentration": (_FINDINGS, _PLAYER),
     "player-luck": (_WAGERS, _PLAYER),
     "late-luck": (_WAGERS, _PLAYER),
     "pair-luck": (
@@ -151,10 +162,7 @@ STEPS: Mapping[str, Sequence[Todo]] = {
             gettext_lazy("Check on video when the wagers that won with %(who)s were placed"),
             gettext_lazy("Above all those shortly before or after the call."),
         ),
-        Todo(
-            gettext_lazy("Let %(who)s deal at another table for two nights"),
-            gettext_lazy("An ordinary rota. What goes with the croupier is not the table."),
-        ),
+        _OTHER_TABLE,
     ),
     "concentration": (_FINDINGS, _HEARING_OF_FINDINGS),
     "pair-concentration": (_FINDINGS, _HEARING_OF_FINDINGS),

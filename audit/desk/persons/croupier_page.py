@@ -138,8 +138,9 @@ def _pattern(request: HttpRequest, found: Concerning) -> dict[str, Any]:
 
 def _about(code: str) -> Q:
     """Return the condition on processes of the ledger that they are about a croupier."""
-    alone = Q(kind__in=("payout-lean", "payout-rate", "croupier-luck"), subject=code)
-    with_player = Q(kind="pair-luck", subject__endswith=f", {code}")
+    of_one = ("payout-lean", "payout-rate", "croupier-luck", "croupier-voids", "closer-drift", "duty-drift")
+    alone = Q(kind__in=of_one, subject=code)
+    with_player = Q(kind__in=("pair-luck", "pair-voids"), subject__endswith=f", {code}")
     with_player |= Q(kind="pair-concentration", subject__contains=f", {code}, ")
     return alone | with_player | Q(kind__in=("croupier-displacement", "concentration"), subject__startswith=f"{code}, ")
 

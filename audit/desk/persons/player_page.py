@@ -59,13 +59,17 @@ class Sum:
         self.stream_id = stream_id
 
 
+WITH_MORE = ("pair-luck", "pair-concentration", "pair-voids", "player-concentration")
+"""Kinds of processes about a player and a croupier, or a rule."""
+
+
 def player_context(request: HttpRequest, casino: Casino, code: str, first: date) -> dict[str, Any]:
     """Return the context of the page of a player in the month that begins on ``first``."""
     found = concerning(casino, "player", code, first)
     directory = directory_for(request, casino.pk, players([code]))
     sees_money = sees_names(request, casino.pk)
     about = Q(kind__in=("player-luck", "late-luck", "shooter"), subject=code)
-    about |= Q(kind__in=("pair-luck", "pair-concentration"), subject__startswith=f"{code}, ")
+    about |= Q(kind__in=WITH_MORE, subject__startswith=f"{code}, ")
     context = {
         "found": found,
         "name": directory.player(code),

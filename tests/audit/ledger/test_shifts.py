@@ -14,6 +14,7 @@ import time_machine
 from audit.ledger import feeding
 from audit.ledger.nights import CountedSession
 from audit.models import BatchKind, Casino, Finding, LedgerBatch, LedgerProcess, LedgerQuestion
+from audit.projections.ledger import wrong_ledger
 from audit.reconciliation import runs
 from audit.register import entries
 from tests.audit.reconciliation.played import Events, count, record
@@ -114,7 +115,7 @@ def test_each_session_counts_for_the_shift_in_which_it_closed(desk: RegisterDesk
     feeding.feed(casino)
     assert drifts(casino) == {"early": 1, "late": 2, "night": 1}
     process = LedgerProcess.objects.get(casino=casino, name="shift-drift: late")
-    assert process.alpha == "1/192", "one of three shifts that are expected: a half, a sixteenth, 1/(2 · 3)"
+    assert process.alpha == "1/384", "one of three shifts that are expected: a half, a 32nd, 1/(2 · 3)"
 
 
 def test_without_shifts_in_the_register_no_shift_is_fed(desk: RegisterDesk) -> None:
@@ -213,10 +214,10 @@ def test_another_casino_s_register_says_nothing_here(desk: RegisterDesk) -> None
     assert shifts_fed(desk.casino) == [""]
 
 
-SEASONS = pytest.mark.parametrize("nights", [4, pytest.param(20, marks=pytest.mark.faults)])
+SEASONS = pytest.mark.parametrize("nights", [4, pytest.param(24, marks=pytest.mark.faults)])
 """A night takes long, and a shift needs some twenty counts: where nights are few, more tables play in each."""
 
-COUNTS = 20
+COUNTS = 24
 NOISE = (3_000, -2_000, -4_000, 1_000, 2_500, -500)
 """Accounting variances of orderly tables, in minor units; they add up to 0."""
 
@@ -263,3 +264,23 @@ def test_orderly_nights_are_no_question(desk: RegisterDesk, nights: int) -> None
     season(desk, nights, skim=0)
     assert drifts(desk.casino) == {"early": COUNTS, "night": COUNTS}
     assert questions_about_shifts(desk.casino) == []
+
+
+def test_who_closed_a_table_is_compared_with_the_last_count_that_somebody_else_closed(desk: RegisterDesk) -> None:
+    casino = desk.casino
+    for night, closer in enumerate(("ben", "ann", "ben", "ann", "ann")):
+        day = FIRST + timedelta(days=night)
+        events = closed(casino, "T1", "23:00", -9_000 if closer == "ann" else 0, day=day)
+        events[0]["data"]["croupier"] = "cleo"
+        events[-1]["actor"] = closer
+        counted(casino, [events], day=day)
+    fed = LedgerBatch.objects.filter(casino=casino, kind=BatchKind.COUNT).order_by("number")
+    counts = [msgspec.json.decode(bytes(each.content), type=CountedSession) for each in fed]
+    assert [each.closer for each in counts] == ["ben", "ann", "ben", "ann", "ann"]
+    assert {each.dealt for each in counts} == {("cleo",)}
+    compared = [each.others["closer-drift"] for each in counts]
+    assert compared == [{}, {"ann": 0}, {"ben": -9_000}, {"ann": 0}, {}]
+    process = LedgerProcess.objects.get(casino=casino, kind="closer-drift", subject="ann")
+    assert (process.sessions, process.draws) == (2, 2)
+    assert not LedgerProcess.objects.filter(casino=casino, kind="duty-drift").exists()
+    assert not list(wrong_ledger(casino.pk))

@@ -14,7 +14,7 @@ from settlement.eprocess.bets import Change, Share
 from settlement.eprocess.channels import Fed, of_evening, of_payouts, of_session, of_spins, of_variance
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.mixtures import SEQUENCES
-from settlement.eprocess.observations import Mark, Observation, Observations, Payout
+from settlement.eprocess.observations import Mark, Observation, Observations, Payout, VoidCall
 from settlement.eprocess.process import UNIT, Process
 from settlement.eprocess.turns import PAIRS, turns_of
 
@@ -273,11 +273,17 @@ def test_every_channel_that_is_fed_is_bet_on_and_the_other_way_round() -> None:
         for seq, croupier, player in ((1, "c", "q"), (5, "d", "q"))
     )
     wheel = Observations("s", "T1", "W", 37, [*[of_c] * 5, of_d], marks=[Mark(2, "goodwill-paid", "c", "p")])
+    wheel.marks.append(Mark(3, "wager-near-call", "c", "p"))
+    wheel.void_calls = [VoidCall(1, "c")]
+    wheel.voided = [Observation(1, 3, EVEN, "c", players={"p": EVEN})]
     faces = [(3, 3), (4, 4), (1, 6), (6, 1), (1, 2), (5, 6), (2, 3)]
     craps = Observations("s", "T1", drawn=[throw(*each, dice=("a", "b"), shooter="p") for each in faces])
     craps.voided = [throw(1, 1, luck=EVEN)]
     evening = of_evening([wheel, craps])
-    night = [*of_payouts([Payout("1", "c", 5)]), *of_variance("T", "t", "s", 1)]
+    night = [
+        *of_payouts([Payout("1", "c", 5)]),
+        *of_variance("T", "t", "s", 1, {"closer-drift": {"a": 2}, "duty-drift": {"c": 2}}),
+    ]
     fed = [*of_session(wheel), *of_session(craps), *evening, *night]
     assert {each.kind for each in fed} == set(KINDS)
     for each in fed:

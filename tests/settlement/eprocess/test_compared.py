@@ -349,6 +349,36 @@ def test_over_all_ways_to_share_out_those_of_the_one_between_the_others_a_pair_g
     assert (most > 1) == (marks > 1)
 
 
+@pytest.mark.parametrize("marks", [1, 2, 3])
+def test_over_all_ways_to_share_out_the_late_stakes_at_a_croupier_s_coups_a_player_gains_nothing(marks: int) -> None:
+    # Of two players three coups each with a, of whom p has another two with b; those with b are given.
+    drawn = [Observation(seq, 0, None, "aaabb"[seq], players={"p": WON} if seq == 3 else BOTH) for seq in range(5)]
+    late = [(seq, player) for seq in range(3) for player in "pq"]
+    for fixed in ([], [Mark(4, NEAR_CALL, "b", "p")]):
+        total, ways = Fraction(0), list(combinations(late, marks))
+        for chosen in ways:
+            own = [Mark(seq, NEAR_CALL, "a", player) for seq, player in chosen]
+            total += wealth("player-concentration", f"p, {NEAR_CALL}", session("s", drawn, *own, *fixed))
+        before = wealth("player-concentration", f"p, {NEAR_CALL}", session("s", drawn, *fixed)) if fixed else 1
+        assert total / len(ways) <= max(1, before)
+
+
+BOTH, NEAR_CALL = {"p": WON, "q": WON}, "wager-near-call"
+
+
+def test_whose_stakes_are_late_is_named_and_nobody_by_what_a_croupier_does() -> None:
+    raised: dict[str, set[str]] = {}
+    for rule in (NEAR_CALL, "losing-wager-not-collected"):
+        ledger, chance = Ledger(2026), random.Random(9)
+        for night in range(20):
+            evening = sweeps({(f"k{number}", "p3"): 0.2 for number in range(4)}, chance, night)
+            evening.marks = [Mark(mark.seq, rule, mark.croupier, mark.player) for mark in evening.marks]
+            for question in ledger.feed(of_evening([evening]), session=str(night)):
+                if question.rule == "concentration":
+                    raised.setdefault(rule, set()).add(question.process.subject)
+    assert raised == {NEAR_CALL: {f"p3, {NEAR_CALL}"}}
+
+
 def test_a_share_that_is_looked_at_only_if_there_is_one_has_the_odds_of_that() -> None:
     # Of two of four, one or both are marked, in 4 and 1 of 5 ways.
     [one] = OddsRatioBets(((2, 1),)).settle([UNIT], [], [Share(1, 2, 2, 4, least=1)])
