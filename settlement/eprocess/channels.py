@@ -256,9 +256,7 @@ def _of_marks(sessions: Iterable[Observations]) -> Iterator[Fed]:
                 croupiers.setdefault(subject, []).append(share)
                 own[subject] += share.own
             for player, share in _by_player(coups, marked) if rule in OF_PLAYERS else ():
-                subject = f"{player}, {rule}"
-                players.setdefault(subject, []).append(share)
-                own[subject] += share.own
+                players.setdefault(f"{player}, {rule}", []).append(share)
             for (croupier, player), of_player, of_croupier in _by_pair(coups, marked):
                 subject = f"{player}, {croupier}, {rule}"
                 for shares, share in zip(pairs.setdefault(subject, ([], [])), (of_player, of_croupier), strict=True):
@@ -267,7 +265,7 @@ def _of_marks(sessions: Iterable[Observations]) -> Iterator[Fed]:
     for subject, seen in sorted(croupiers.items()):
         yield Fed("concentration", subject, 0, {"marks": seen}, own[subject])
     for subject, seen in sorted(players.items()):
-        yield Fed("player-concentration", subject, 0, {"marks": seen}, own[subject])
+        yield Fed("player-concentration", subject, 0, {"marks": seen}, sum(share.own for share in seen))
     for subject, both in sorted(pairs.items()):
         yield Fed("pair-concentration", subject, 0, {"marks": both}, own[subject])
 
@@ -333,8 +331,8 @@ def _by_player(coups: Mapping[Owners, Sequence[int]], marked: Counter[Owners]) -
             there.setdefault(croupier, {})[player] = len(own)
     for croupier, of in there.items():
         total, everything = sum(marked[croupier, player] for player in of), sum(of.values())
-        for player, own in of.items() if total and len(of) > 1 else ():
-            yield player, Share(marked[croupier, player], own, total, everything)
+        for player, number in of.items() if total and len(of) > 1 else ():
+            yield player, Share(marked[croupier, player], number, total, everything)
 
 
 def _by_pair(coups: Mapping[Owners, Sequence[int]], marked: Counter[Owners]) -> Iterator[tuple[Owners, Share, Share]]:

@@ -180,5 +180,5 @@ class DrawnBets(NamedTuple):
 def _worth(odds: tuple[int, ...], shown: Counts, longest: int) -> int:
     """Return the product of the odds on what is shown, in 2^−(``PLACES`` × ``longest``)."""
     cut = [max(1, each >> ODDS_BITS - PLACES) for each in odds]
-    worth = prod(each**times for each, times in zip(cut, shown, strict=True) if times)
+    worth: int = prod(each**times for each, times in zip(cut, shown, strict=True) if times)
     return worth << PLACES * (longest - sum(shown))
