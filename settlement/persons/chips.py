@@ -9,20 +9,24 @@ A stake that nobody is known to have laid, and chips that nobody is known to hav
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date
+from typing import NamedTuple
 
 from msgspec import Struct
 
 from settlement.persons.day import Day, Person
 from settlement.persons.exchanges import NOBODY, Exchange
-from settlement.persons.holdings import Holdings, left_with
+from settlement.persons.holdings import Holdings, left_with, unnamed
 from settlement.persons.money_finding import MoneyFinding, finding_of
 from settlement.persons.thresholds import (
     MINIMAL_PLAY_PERCENT,
     OUTSTANDING_AFTER,
     PLAYED_TIMES,
+    POOLED_AT_MOST,
     POOLED_FOREIGN_PERCENT,
+    POOLED_LEAST_PERCENT,
+    POOLED_NEAR_OF_BUYERS_PERCENT,
     POOLED_NEAR_PERCENT,
     POOLED_PLAYERS,
     POOLED_WITHIN,
@@ -62,68 +66,105 @@ def _excess(day: Day, person: Person, holdings: Holdings) -> int:
 
 
 class _Runner(Struct, frozen=True):
-    """Somebody who cashed chips that were not his: how much of it, and his last exchange."""
+    """Somebody who cashed ``foreign`` chips, which were not his: likely by ``exchange``; he may have bought others."""
 
     player: str
-    excess: int
-    last: Exchange
+    foreign: int
+    exchange: Exchange
+    has_bought: bool
+
+
+class _Source(NamedTuple):
+    """Who may have bought what ``group`` cashed: the smaller ``off``, by how much it differs, the likelier."""
+
+    off: int
+    player: str
+    group: list[_Runner]
 
 
 def pooled(day: Day, threshold: int | None, holdings: Holdings) -> Iterator[MoneyFinding]:
     """Yield a question about each group that cashed, at one desk, just what another player still should have.
 
-    Each of the group stays below ``threshold`` and hardly played: friends for whom somebody buys play with it. The
-    other bought chips for at least ``threshold``.
+    Each of the group stays below ``threshold``. The other bought chips for at least ``threshold``.
     """
-    if threshold is None:
+    if threshold is None or not day.shows_all_play:
         return
     runners: dict[str, list[_Runner]] = {}
-    for player, person in day.persons.items():
-        excess, cashed = _excess(day, person, holdings), person.total_cashed
-        hardly_played = (person.play.handle + person.play.undecided) * 100 < cashed * MINIMAL_PLAY_PERCENT
-        if cashed < threshold and hardly_played and excess * 100 >= cashed * POOLED_FOREIGN_PERCENT:
-            last = [each for each in _of(day, player) if each.direction == "out"][-1]
-            runners.setdefault(last.where, []).append(_Runner(player, excess, last))
-    for _where, at_desk in sorted(runners.items()):
-        for group in _in_a_row(sorted(at_desk, key=lambda each: each.last.order)):
-            yield from _pooled_by(day, group, threshold)
+    for person in day.persons.values():
+        runner = _runner(day, person, threshold, holdings)
+        if runner is not None:
+            runners.setdefault(runner.exchange.where, []).append(runner)
+    sources = [each for each in day.persons.values() if each.player != NOBODY and each.total_bought >= threshold]
+    found = [
+        source
+        for at_desk in runners.values()
+        for group in _in_a_row(sorted(at_desk, key=lambda each: each.exchange.order), unnamed(day))
+        for source in _sources(day, group, sources)
+    ]
+    named: set[str] = set()
+    for source in sorted(found, key=lambda each: each[:2]):
+        names = {source.player, *(each.player for each in source.group)}
+        if named.isdisjoint(names):
+            named |= names
+            yield _pooled_by(day, source)
 
 
-def _in_a_row(runners: Sequence[_Runner]) -> Iterator[list[_Runner]]:
-    """Yield those who cashed closely one after the other, if there are enough of them."""
-    group: list[_Runner] = []
-    for each in runners:
-        if group and each.last.at - group[-1].last.at > POOLED_WITHIN:
-            if len(group) >= POOLED_PLAYERS:
+def _runner(day: Day, person: Person, threshold: int, holdings: Holdings) -> _Runner | None:
+    """Return what somebody cashed below ``threshold`` that he neither bought, won nor kept; None if it is no runner's.
+
+    Who bought nothing and played all the same has what a friend bought for him.
+    """
+    kept = holdings.of(person.player)
+    foreign = min(person.total_cashed, -person.chips_left - kept.least)
+    if person.player == NOBODY or kept.most is None or not threshold * POOLED_LEAST_PERCENT <= foreign * 100:
+        return None
+    has_bought = person.total_bought + person.cash_staked > 0
+    handle = person.play.handle + person.play.undecided
+    out = [each for each in _of(day, person.player) if each.direction == "out" and each.amount < threshold]
+    is_a_friend = not has_bought and handle * 100 >= person.total_cashed * MINIMAL_PLAY_PERCENT
+    if foreign >= threshold or not out or is_a_friend:
+        return None
+    nearest = min(out, key=lambda each: (abs(each.amount - foreign), each.order))
+    return _Runner(person.player, foreign, nearest, has_bought)
+
+
+def _in_a_row(runners: Sequence[_Runner], unnamed: int) -> Iterator[list[_Runner]]:
+    """Yield every group of those who cashed closely one after the other, if what was not theirs is most of it.
+
+    Chips that nobody is known to have had may have been theirs, but of one of them only: ``unnamed`` is how many.
+    """
+    for first, began in enumerate(runners):
+        group, last, together = [began], began, began.foreign
+        for each in runners[first + 1 : first + POOLED_AT_MOST]:
+            if each.exchange.at - last.exchange.at > POOLED_WITHIN:
+                break
+            group, last, together = [*group, each], each, together + each.foreign
+            if len(group) >= POOLED_PLAYERS and (together - unnamed) * 100 >= together * POOLED_FOREIGN_PERCENT:
                 yield group
-            group = []
-        group.append(each)
-    if len(group) >= POOLED_PLAYERS:
-        yield group
 
 
-def _pooled_by(day: Day, group: Sequence[_Runner], threshold: int) -> Iterator[MoneyFinding]:
-    """Yield the question about a group, if what it cashed is nearly what one player should still have."""
-    together, names = sum(each.excess for each in group), {each.player for each in group}
-    near = []
-    for player, person in day.persons.items():
-        if player == NOBODY or player in names or person.total_bought < threshold:
-            continue
-        bought = [each for each in _of(day, player) if each.direction == "in"]
+def _sources(day: Day, group: list[_Runner], bought: Iterable[Person]) -> Iterator[_Source]:
+    """Yield who of those that ``bought`` before should still have nearly what the group cashed."""
+    together, names = sum(each.foreign for each in group), {each.player for each in group}
+    near = POOLED_NEAR_PERCENT if not any(each.has_bought for each in group) else POOLED_NEAR_OF_BUYERS_PERCENT
+    for person in bought:
         off = abs(person.chips_left - together)
-        if bought[0].at < group[0].last.at and off * 100 <= person.chips_left * (100 - POOLED_NEAR_PERCENT):
-            near.append((off, player))
-    if not near:
-        return
-    _off, source = min(near)
-    bought = [each for each in _of(day, source) if each.direction == "in" and each.at < group[-1].last.at]
-    yield finding_of(
+        if off * 100 <= person.chips_left * (100 - near) and person.player not in names:
+            first = next(each for each in _of(day, person.player) if each.direction == "in")
+            if first.at < group[0].exchange.at:
+                yield _Source(off, person.player, group)
+
+
+def _pooled_by(day: Day, source: _Source) -> MoneyFinding:
+    group = source.group
+    bought = [each for each in _of(day, source.player) if each.direction == "in" and each.at < group[-1].exchange.at]
+    return finding_of(
         "chips-pooled",
         day,
-        [*bought, *(each.last for each in group)],
-        expected=day.persons[source].chips_left,
-        recorded=together,
-        player=source,
+        [*bought, *(each.exchange for each in group)],
+        expected=day.persons[source.player].chips_left,
+        recorded=sum(each.foreign for each in group),
+        player=source.player,
         players=[each.player for each in group],
     )
 

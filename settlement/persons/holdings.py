@@ -48,8 +48,14 @@ def left_with(day: Day, player: str) -> Chips:
     if not day.shows_all_play:
         return Chips(-person.total_cashed - person.play.handle - person.play.undecided, None)
     lost = person.play.undecided + day.unnamed_stakes + nobody.total_cashed
+    return Chips(person.chips_left - lost, person.chips_left + unnamed(day))
+
+
+def unnamed(day: Day) -> int:
+    """Return the chips that nobody is known to have bought or won: any player may have had as many more."""
+    nobody = day.persons.get(NOBODY) or Person(NOBODY)
     paid = max(0, nobody.play.handle - nobody.play.recorded)
-    return Chips(person.chips_left - lost, person.chips_left + nobody.total_bought + nobody.cash_staked + paid)
+    return nobody.total_bought + nobody.cash_staked + paid
 
 
 class Holdings:

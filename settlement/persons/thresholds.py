@@ -54,12 +54,15 @@ OPPOSING_PERCENT = 75
 """Opposite stakes are asked about from so many shared coups on, with this share of them opposing. Two players who
 choose their sides by chance reach three quarters of 60 coups less than once in 10,000 pairs."""
 
-POOLED_PLAYERS = 3
+POOLED_PLAYERS, POOLED_AT_MOST = 3, 8
 POOLED_WITHIN = timedelta(minutes=30)
+POOLED_LEAST_PERCENT = 5
 POOLED_FOREIGN_PERCENT = 50
-POOLED_NEAR_PERCENT = 95
-"""Chips are pooled where so many players, each at most this long after the one before him, cash chips of which at least
-this share was not theirs; what was not comes within a twentieth of what another should still have."""
+POOLED_NEAR_PERCENT, POOLED_NEAR_OF_BUYERS_PERCENT = 95, 98
+"""Chips are pooled where so many players, each at most this long after the one before him, cash chips that were not
+theirs: each for at least a twentieth of the threshold, and half of it at least not chips of nobody known. It comes
+within a twentieth of what another should still have, or within a fiftieth where one of them bought chips, too: with
+those who play more of the sums are near by chance."""
 
 PLAYED_TIMES = 3
 """Somebody who bought or staked is asked about chips from elsewhere from so many times the amount: couples and friends

@@ -205,6 +205,83 @@ def test_of_two_who_bought_the_one_whose_amount_is_nearest_is_named() -> None:
     assert finding.player == "p2"
 
 
+def with_own_money(*amounts: int, own: int, bought: int = 500_000, others: str = "") -> Day:
+    """Return a day on which runners buy and cash ``own`` chips, too, before they cash those of p1."""
+    lines = "\n".join(
+        f"20:{index:02} in r{index} {own} cash\n21:{index:02} out r{index} {own} cash"
+        f"\n22:{10 * index:02} out r{index} {amount} cash"
+        for index, amount in enumerate(amounts)
+    )
+    return day_of(table("R1", f"19:00 buy p1 {bought} cash\n{others}"), count_room("count", lines))
+
+
+@pytest.mark.parametrize(
+    ("day", "is_raised"),
+    [
+        (with_own_money(165_000, 165_000, 165_000, own=40_000), True),
+        (with_own_money(165_000, 165_000, 165_000, own=300_000), True),  # in all more than the threshold
+        (with_own_money(164_000, 163_000, 163_000, own=40_000), True),  # a fiftieth less
+        (with_own_money(163_000, 163_000, 163_000, own=40_000), False),
+        (with_own_money(199_000, 199_000, 102_000, own=40_000), True),
+        (with_own_money(199_000, 199_000, 99_000, 2_000, own=40_000), True),
+        (with_own_money(160_000, 165_000, own=40_000), False),
+        (with_own_money(199_000, 199_000, 10_000, own=40_000, bought=408_000), True),
+        (with_own_money(199_000, 199_000, 9_999, own=40_000, bought=408_000), False),  # a handful is no share
+        (with_own_money(200_000, 150_000, 150_000, own=40_000), False),  # one of them is to be identified
+    ],
+)
+def test_runners_who_bought_and_cashed_chips_of_their_own_are_asked_about(day: Day, *, is_raised: bool) -> None:
+    assert bool(raised_in(day, "chips-pooled")) is is_raised
+
+
+def test_the_question_is_of_the_chips_that_were_not_theirs() -> None:
+    (finding,) = raised_in(with_own_money(165_000, 160_000, 170_000, own=300_000), "chips-pooled")
+    assert (finding.player, finding.facts["players"]) == ("p1", ["r0", "r1", "r2"])
+    assert (finding.expected, finding.recorded) == (500_000, 495_000)
+    assert finding.evidence == (4, 7, 10), "and not the exchanges of their own"
+
+
+@pytest.mark.parametrize(("unnamed", "is_raised"), [(247_500, True), (247_501, False)])
+def test_chips_that_nobody_is_known_to_have_bought_explain_one_of_them_only(unnamed: int, *, is_raised: bool) -> None:
+    day = with_own_money(165_000, 165_000, 165_000, own=40_000, others=f"19:10 buy - {unnamed} cash")
+    assert bool(raised_in(day, "chips-pooled")) is is_raised
+
+
+def test_somebody_else_in_the_same_row_hides_nobody() -> None:
+    """A companion cashes what his friend won, before the runners, and another after them."""
+    lines = "\n".join(
+        f"{clock} out {player} {amount} cash"
+        for clock, player, amount in [
+            ("21:50", "c1", 70_000),
+            ("22:00", "r0", 190_000),
+            ("22:15", "r1", 190_000),
+            ("22:30", "r2", 190_000),
+            ("22:31", "c2", 120_000),
+        ]
+    )
+    day = day_of(table("R1", "21:00 buy p1 570000 cash"), count_room("count", lines))
+    (finding,) = raised_in(day, "chips-pooled")
+    assert finding.facts["players"] == ["r0", "r1", "r2"]
+
+
+def test_nobody_is_in_two_questions_of_one_evening() -> None:
+    bought = "19:00 buy p1 570000 cash\n19:01 buy p2 575000 cash\n19:02 buy p3 400000 cash"
+    at_two_desks = "\n".join(
+        f"{22 + (index >= 3)}:{index:02} out r{index} {amount} cash cage-{1 + (index >= 3)}"
+        for index, amount in enumerate((190_000, 190_000, 190_000, 150_000, 150_000, 100_000))
+    )
+    day = day_of(table("R1", bought), count_room("count", at_two_desks))
+    found = raised_in(day, "chips-pooled")
+    named = [name for finding in found for name in (finding.player, *finding.facts["players"])]  # type: ignore[misc]
+    assert named == ["p1", "r0", "r1", "r2", "p3", "r3", "r4", "r5"]
+
+
+def test_where_play_is_not_seen_anybody_may_have_won() -> None:
+    lines = "\n".join(f"22:{index:02} out r{index} 190000 cash" for index in range(3))
+    unseen = table("R1", "21:00 buy p1 570000 cash", observes=["results"])
+    assert not raised_in(day_of(unseen, count_room("count", lines)), "chips-pooled")
+
+
 # Chips that never came back
 
 
