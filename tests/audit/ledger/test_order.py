@@ -127,18 +127,18 @@ def test_a_search_looks_little_beyond_the_close_that_it_finds(
     tenant: Tenant, where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     recorded(tenant.casino)
-    asked: list[int] = []
+    ends: list[int] = []
     first_close = order._first_close
 
-    def asking(first: int, end: int, casino_id: int) -> list[tuple[Any, ...]]:
-        asked.append(end)
+    def noting(first: int, end: int, casino_id: int) -> list[tuple[Any, ...]]:
+        ends.append(end)
         return first_close(first, end, casino_id)
 
-    monkeypatch.setattr(order, "_first_close", asking)
+    monkeypatch.setattr(order, "_first_close", noting)
     for close in closes(tenant.casino):
         for leaf in range(close.log_index + 1):
-            asked.clear()
+            ends.clear()
             found, _next_leaf = order.next_close(tenant.casino.pk, leaf)
             assert found is not None
-            looked_at = max(asked) - leaf
+            looked_at = max(ends) - leaf
             assert looked_at <= 2 * (found.log_index - leaf + 1) + order.FIRST_LEAVES
