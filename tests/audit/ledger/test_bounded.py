@@ -55,5 +55,5 @@ def test_a_reader_that_is_stuck_for_a_night_ends_no_ledger(tenant: Tenant) -> No
     process = msgspec.json.decode(bytes(row.state), type=Process)
     assert row.draws == 6_000
     assert max(process.wealth) == LARGEST
-    assert (row.wealth, row.highest) == (process.evidence, process.highest)
+    assert (int(row.wealth), int(row.highest)) == (process.evidence, process.highest)
     assert list(wrong_ledger(tenant.casino.pk)) == []
