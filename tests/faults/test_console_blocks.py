@@ -54,6 +54,13 @@ STREAM=$(curl -s -H "Authorization: Bearer $KEY" $CABOCHON_URL/api/v1/streams |
 """
 """A casino ``deauville`` with a session of the night that the pages speak of."""
 
+THE_SUPERUSER = """
+OLD_DATABASE_URL=$(python -c "from casino.embedded.postgres import EmbeddedPostgres
+from casino.paths import data_folder
+print(EmbeddedPostgres(data_folder()).url())")
+export PATH=$(python -c "from casino.embedded.postgres import binaries; print(binaries())"):$PATH
+"""
+
 A_HOST = """
 echo '127.0.0.1 HOST' >> /etc/hosts
 version=$(ls /usr/lib/postgresql | sort -n | tail -1)
@@ -174,7 +181,7 @@ REPOSITORY=/tmp/released
         ("",),
         LOCKED,
     ),
-    World("docs/upgrade.md", STACK + A_NIGHT, ("From 0.x",)),
+    World("docs/upgrade.md", STACK + A_NIGHT + THE_SUPERUSER, ("From 0.x",)),
     World("docs/webhooks.md", STACK + A_NIGHT),
     World("client/README.md", STACK, bring=BUILD),
 )
