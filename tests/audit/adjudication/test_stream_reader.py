@@ -129,7 +129,7 @@ def test_the_connection_is_usable_after_pages_were_left_early(monkeypatch: pytes
     assert read.next_seq_of(stream_id) == 14
 
 
-def test_chunks_are_read_as_they_are_asked_for_each_twice_as_large_as_the_one_before(
+def test_chunks_are_read_as_they_are_taken_each_twice_as_large_as_the_one_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(stream_reader, "MOST_AT_ONCE", 4)
