@@ -171,7 +171,8 @@ def test_what_the_contract_leaves_to_review_has_its_case_and_a_misreading_within
     corrected = {"corrects": 2, "data": WON[1] | {"stake": 2_000}, "reason": "misread", "approved_by": "c1"}
     goodwill = {"player": "p1", "amount": 500, "approved_by": "c1", "reason": "drink spilt"}
     stream_id = recorded(WON, ("goodwill.paid", goodwill), ("entry.corrected", corrected))
-    advance(stream_id)  # from the beginning, with the correction known
+    while (progress := advance(stream_id)) is not None and progress.folded:
+        continue  # from the beginning, with the correction known
     assert standing(stream_id, "goodwill-paid").case is not None
     corrected_finding = standing(stream_id, "entry-corrected")
     assert (corrected_finding.severity, corrected_finding.case) == ("info", None)

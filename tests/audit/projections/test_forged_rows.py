@@ -76,9 +76,6 @@ BY_ROLES = {
         ("alter", "audit_case"),
         ("alter", "audit_case"),
         ("add", "audit_caseaction"),
-        ("alter", "audit_casino"),
-        ("alter", "audit_gamingtable"),
-        ("add", "audit_gamingtable"),
     ],
 }
 """What the grants let a role do to these tables."""
