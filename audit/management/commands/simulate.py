@@ -113,8 +113,11 @@ class Command(BaseCommand):
         fraud = FRAUDS[options["fraud"]](options["strength"]) if options["fraud"] else Fraud()
         season = Season(tables=options["tables"], coups=options["coups"], fraud=fraud, **begun)
         if options["out"] not in (None, "-"):
+            folder = Path(options["out"])
             try:
-                Path(options["out"]).mkdir(parents=True, exist_ok=True)
+                if folder.suffix and not folder.is_dir():
+                    raise NotADirectoryError(folder)  # it is the name of a file
+                folder.mkdir(parents=True, exist_ok=True)
             except OSError:
                 raise CommandError("a season is written into a folder, or to standard output", returncode=2) from None
         streams = events = 0
