@@ -38,15 +38,14 @@ def as_stream(events: Iterable[Event | bytes | str]) -> tuple[list[Event], list[
     """
     items = [in_bytes(item) if isinstance(item, str) else item for item in events]
     stream = _decoded(items)
+    seqs = [event.seq for event in stream]
+    if seqs == list(range(1, len(seqs) + 1)):
+        return stream, []  # the fold refuses the first that is of another stream
     names = {event.stream for event in stream}
     if len(names) > 1:
         name = stream[0].stream
         raise AnotherStream(name, next(event.stream for event in stream if event.stream != name))
-    seqs = [event.seq for event in stream]
-    is_unbroken = seqs == list(range(1, len(seqs) + 1))
-    if not is_unbroken and seqs != sorted(set(seqs)):
-        return _in_order(stream, items)
-    return stream, []
+    return _in_order(stream, items) if seqs != sorted(set(seqs)) else (stream, [])
 
 
 def _decoded(items: list[Event | bytes]) -> list[Event]:
