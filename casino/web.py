@@ -60,7 +60,7 @@ MAX_FILES = 65_536
 
 MAX_WAITING = 2_000
 """Most connections of a worker that wait for their client, at most half of its open files. Of more, the one that has
-waited longest is closed: whoever opens many and sends nothing keeps nobody out."""
+waited longest is closed: a client that opens many and sends nothing keeps nobody out."""
 
 SWITCH_S = 0.0005
 """Seconds after which a thread that computes gives the interpreter to another that waits for it.

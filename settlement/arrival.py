@@ -40,7 +40,7 @@ def as_stream(events: Iterable[Event | bytes | str]) -> tuple[list[Event], list[
     stream = _decoded(items)
     seqs = [event.seq for event in stream]
     if seqs == list(range(1, len(seqs) + 1)):
-        return stream, []  # the fold refuses the first that is of another stream
+        return stream, []  # the fold refuses the first event of another stream
     names = {event.stream for event in stream}
     if len(names) > 1:
         name = stream[0].stream

@@ -1,5 +1,5 @@
-"""Whatever is printed, by commands, the client, the witness and logs: text from outside moves no cursor, hides nothing
-and turns no text."""
+"""In all that commands, the client, the witness and logs print, text from outside moves no cursor, hides nothing and
+turns no text."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ def _begin_run(identity: Mapping[str, Any]) -> bool:
         if others is None or (adjudication.run is not None and _is_in_use(others)):
             return False
         before = _root_before(adjudication)
-        # What a first run finds stands at once, so it does not know what officers may not approve.
+        # The findings of a first run stand at once, so it does not know what officers may not approve.
         known_through = step_ends.newest_change(adjudication.stream_id) if others else 0
         cause = RunCause.ENGINE if others else RunCause.FIRST
         runs.begin(adjudication, cause, corrections_through=known_through)
@@ -255,7 +255,7 @@ def _step(
         return Progress(folded=0, cursor=adjudication.cursor, behind=False)
     if next_seq_after(first[-1]) <= last_seq or not _has_close(first):
         witness = None
-    # What a what-if run has found stands nowhere: it has nothing to complete before it begins anew.
+    # The findings of a what-if run stand nowhere: it has nothing to complete before it begins anew.
     is_under_way = adjudication.cursor > 0 and run.completed_at is None and adjudication.what_if is None
     up_to_end = step_ends.up_to(
         chain([first], chunks),

@@ -132,7 +132,7 @@ EVENTS: dict[str, Any] = {"oneOf": [{"type": "array", "items": ref("Event")}, re
 """The body of a request that records events."""
 
 IN_PATHS: dict[str, dict[str, Any]] = {"stream": STREAM, "id": {"minimum": 1, "maximum": 2**63 - 1}}
-"""What the patterns of the addresses do not say of their parts."""
+"""Bounds of the parts of an address that its pattern does not say."""
 
 RATE = {
     name: {"description": description, "schema": {"type": "integer"}}

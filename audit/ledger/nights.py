@@ -43,7 +43,7 @@ class CountedSession(Struct, frozen=True):
 
     @property
     def counted(self) -> Counted:
-        """What the next counts of the table are compared with."""
+        """The counts with which the next ones of the table are compared."""
         return Counted(self.variance, self.closer, self.dealt)
 
 

@@ -1,4 +1,4 @@
-"""What commands write: text from outside moves no cursor, hides nothing and turns no text, and is no markup.
+"""The output of commands: text from outside moves no cursor, hides nothing and turns no text, and is no markup.
 
     a command ─► stdout, stderr, Console ─► audit.evidence.verify.printable ─► the terminal
 

@@ -96,9 +96,9 @@ def _notices_to_mail(officer_id: int, casino_id: int, now: datetime) -> list[Esc
 
 
 def late_message(notices: Sequence[EscalationNotice]) -> EmailMessage | None:
-    """Return what an officer is told of the late cases of one casino; None if they have no role there any more.
+    """Return the message to an officer about the late cases of a casino; None if they have no role there any more.
 
-    Who does not see the record, as an administrator, gets the references and the deadlines alone.
+    An administrator, who does not see the record, gets the references and the deadlines alone.
     """
     casino, officer = notices[0].escalation.case.casino, notices[0].officer
     if not Scope.of(officer, *Capability).includes(casino.pk):

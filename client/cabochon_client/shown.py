@@ -1,4 +1,4 @@
-"""What is printed: one line each, in which text from outside moves no cursor, hides nothing and turns no text."""
+"""Printed lines, in which text from outside moves no cursor, hides nothing and turns no text."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What a shooter throws beside what the others throw with the same dice, given all that was thrown.
+"""The throws of a shooter, beside those of the others with the same dice, given all that was thrown.
 
-Who throws next depends on what is thrown: a seven-out takes the dice. So throws are not compared as they are.
+The throws decide who is next: a seven-out takes the dice. So throws are not compared as they are.
 
     sevens   by turn, from taking the dice until the seven-out or until somebody else throws or another set comes: how
              long a turn lasts depends on what it shows, which turns are whose does not
@@ -33,7 +33,7 @@ Counts: TypeAlias = tuple[int, ...]
 
 
 class Turn(NamedTuple):
-    """What one shooter threw with one set until the dice passed; "" where nobody knows who, or which set.
+    """The throws of one shooter with one set until the dice passed; "" where nobody knows who, or which set.
 
     ``on_point`` are those of the throws that came while a point stood, without a seven-out.
     """
@@ -165,14 +165,13 @@ class DrawnBets(NamedTuple):
         after = list(wealth)
         for his, every in seen:
             longest = max(sum(each) for each, _times in every)
+            number = sum(times for _each, times in every)
             for index, odds in enumerate(self.bets.odds):
-                total = sum(times * _worth(odds, each, longest) for each, times in every)
-                left = sum(times for _each, times in every)
-                for each in his:
-                    worth = _worth(odds, each, longest)
-                    after[index] = min(LARGEST, after[index] * worth * left // total)
-                    total -= worth
-                    left -= 1
+                worth = {each: _worth(odds, each, longest) for each, _times in every}
+                total = sum(times * worth[each] for each, times in every)
+                for left, each in zip(range(number, 0, -1), his, strict=False):
+                    after[index] = min(LARGEST, after[index] * worth[each] * left // total)
+                    total -= worth[each]
         return after
 
 

@@ -1,6 +1,6 @@
-"""What is called void, by who dealt and by whose stakes lay there: how often, and what it would have paid.
+"""Void calls by croupier and by player: how often coups are void, and what they would have paid.
 
-Many spins are called void before anybody has noted a result. Then all that can be asked is who dealt, and who staked.
+Many spins are called void before anybody has noted a result. Then only the croupier and the players are known.
 """
 
 from __future__ import annotations

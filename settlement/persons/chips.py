@@ -75,7 +75,7 @@ class _Runner(Struct, frozen=True):
 
 
 class _Source(NamedTuple):
-    """Who may have bought what ``group`` cashed: the smaller ``off``, by how much it differs, the likelier."""
+    """A player who may have bought the chips that ``group`` cashed: the less they differ (``off``), the likelier."""
 
     off: int
     player: str
@@ -112,7 +112,7 @@ def pooled(day: Day, threshold: int | None, holdings: Holdings) -> Iterator[Mone
 def _runner(day: Day, person: Person, threshold: int, holdings: Holdings) -> _Runner | None:
     """Return what somebody cashed below ``threshold`` that he neither bought, won nor kept; None if it is no runner's.
 
-    Who bought nothing and played all the same has what a friend bought for him.
+    A player who bought nothing and played all the same plays with chips that a friend bought.
     """
     kept = holdings.of(person.player)
     foreign = min(person.total_cashed, -person.chips_left - kept.least)

@@ -1,7 +1,7 @@
-"""What the documents say to type is typed: every console block of a page, in order, on a machine that is thrown away.
+"""The documents are typed: every console block of a page, in order, on a machine that is thrown away.
 
 ``WORLDS`` says what each page's reader has: a checkout, ``make run`` beside it, or a host with PostgreSQL and RabbitMQ.
-Nothing of a block is changed. What it prints has to be what the page says.
+Nothing of a block is changed. It has to print what the page says.
 """
 
 from __future__ import annotations

@@ -18,12 +18,12 @@ from functools import cache
 _ENTER = """
 set -e
 mount -t tmpfs -o size=8g tmpfs "$1"
-mkdir "$1"/upper "$1"/work "$1"/root
-mount -t overlay overlay -o lowerdir=/,upperdir="$1"/upper,workdir="$1"/work "$1"/root
-mount -t proc proc "$1"/root/proc
-mount --rbind /dev "$1"/root/dev
-mount --rbind /sys "$1"/root/sys
-cd "$1"/root
+mkdir "$1"/upper "$1"/work "$1"/machine
+mount -t overlay overlay -o lowerdir=/,upperdir="$1"/upper,workdir="$1"/work "$1"/machine
+mount -t proc proc "$1"/machine/proc
+mount --rbind /dev "$1"/machine/dev
+mount --rbind /sys "$1"/machine/sys
+cd "$1"/machine
 mkdir -p .before
 pivot_root . .before
 cd /

@@ -1,5 +1,5 @@
 -- Casinos and tables: added and changed by functions alone, each with its entry: see audit/event_store/sql/entries.sql.
--- A superuser or a command adds a casino. Whoever keeps it sets its hours, and its tables; a superuser what else it is.
+-- A superuser or a command adds a casino. Its keepers set its hours and its tables; a superuser sets all else.
 --
 -- data: id, and every setting as audit/access/casino_settings.py says it: "" for nothing, 1 for yes.
 

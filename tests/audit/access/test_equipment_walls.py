@@ -1,4 +1,4 @@
-"""What whoever takes over a web server does to casinos, tables, webhooks: what the officer may, with its entry."""
+"""An intruder on a web server does to casinos, tables and webhooks no more than the officer may, with its entry."""
 
 from __future__ import annotations
 

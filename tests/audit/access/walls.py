@@ -1,4 +1,4 @@
-"""What whoever takes over a web server may do by the functions of the database, and the code with which they refuse."""
+"""The deeds of an intruder on a web server by the functions of the database, and the code with which they refuse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is called void is put down to who dealt, and to a player with whom it is done: over all ways nobody gains."""
+"""A void call is put down to its croupier, and to a player who stakes with him: over all ways nobody gains."""
 
 from __future__ import annotations
 
