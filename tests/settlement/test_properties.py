@@ -283,6 +283,16 @@ def test_what_comes_before_an_event_that_cannot_be_fed_is_folded(stream: list[by
 
 
 @quick
+@given(streams(), st.booleans())
+def test_a_stream_with_an_event_of_another_is_refused_with_both_names(stream: list[bytes], is_unbroken: bool) -> None:
+    events = decode_all(stream)
+    moved = msgspec.structs.replace(events[-1], stream="other", seq=events[-1].seq + (1 if is_unbroken else 9))
+    with pytest.raises(AnotherStream) as refused:
+        adjudicate([*events, moved])
+    assert (refused.value.stream, refused.value.other) == (events[0].stream, "other")
+
+
+@quick
 @given(streams(), st.lists(st.integers(1, 6), min_size=1, max_size=20))
 def test_wagers_may_be_retired_and_recalled_anywhere(stream: list[bytes], steps: list[int]) -> None:
     events = decode_all(stream)

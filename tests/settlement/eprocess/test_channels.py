@@ -16,7 +16,7 @@ from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.mixtures import SEQUENCES
 from settlement.eprocess.observations import Mark, Observation, Observations, Payout, VoidCall
 from settlement.eprocess.process import UNIT, Process
-from settlement.eprocess.turns import PAIRS, turns_of
+from settlement.eprocess.turns import PAIRS, faces_of, turns_of
 
 EVEN = Change(1, -1, 1)
 
@@ -114,6 +114,16 @@ def test_void_spins_are_seen_by_what_they_would_have_changed() -> None:
     assert {family.channel for family in KINDS["void-call"].mixture(37).families} == {"luck"}
     nothing_at_stake = Observations("s", "T1", "W", 37, voided=[Observation(4, 17, None)])
     assert list(of_session(nothing_at_stake)) == []
+
+
+@pytest.mark.parametrize("total", [total for total in range(2, 13) if total != 7])
+def test_a_throw_that_leaves_the_point_or_makes_it_is_one_while_it_stands_and_neither_before_nor_after(
+    total: int,
+) -> None:
+    first = max(1, total - 6)
+    thrown = [(1, 1), (5, 4), (first, total - first), (6, 5)]  # nine is the point; made, eleven is no throw on one
+    [turn] = turns_of([throw(*faces, shooter="p", dice_set="S") for faces in thrown])
+    assert [sum(faces_of(each)) + 2 for each in turn.on_point] == [total, *([] if total == 9 else [11])]
 
 
 def test_a_turn_ends_with_a_seven_out_or_with_another_shooter_or_set_and_is_compared_with_those_of_the_others() -> None:
