@@ -14,7 +14,7 @@ _.SPECTACULAR_SETTINGS, _.STORAGES, _.TIME_ZONE, _.USE_TZ, _.X_FRAME_OPTIONS
 
 # Settings that name one of our classes.
 _.ArchivedStreams, _.ContentSecurityPolicy, _.DatabaseUnavailable, _.RefuseNul, _.RefuseTrace, _.SecondFactorRequired
-_.process_exception
+_.WritingDirection, _.process_exception
 
 # Django: app configurations, commands, URL modules.
 _.AuditConfig, _.DeskConfig, _.DeskSite, _.default_auto_field, _.default_site, _.check_log, _.add_arguments
@@ -43,7 +43,7 @@ _.action_form, _.change_list_template, _.list_display_links, _.change_form_templ
 _.get_paginator, _.list_filter, _.readonly_fields, _.search_fields, _.search_help_text, _.show_full_result_count
 _.full_result_count, _.show_admin_actions, _.show_facets, _.has_output, _.get_readonly_fields, _.get_fields
 _.password_change, _.clean_old_password, _.clean_public_key, _.clean_url, _.form_valid, _.site_url, _.otp_device
-_.is_anonymous
+_.is_anonymous, _.clean_username
 _.regex  # of a lookup in a list's address
 
 # Django REST framework and drf-spectacular.
@@ -74,6 +74,7 @@ _.first_offer, _.inferred_from
 
 # pytest: hooks, marks, and fixtures that a test takes for their effect.
 _.pytest_configure, _.pytest_runtest_setup, _.pytest_runtest_teardown, _.pytest_sessionstart
+_.pytest_sessionfinish
 _.pytest_terminal_summary, _.AsWeb, _.pytestmark, _.db, _.transactional_db, _.module_db, _.own_database
 _.django_db_setup, _.django_test_environment, _.no_progress, _.serving_role
 
@@ -144,7 +145,7 @@ _.__instancecheck__
 _.optionxform, _.addheaders
 
 # A parser of pages in a test: html.parser calls them.
-_.handle_starttag, _.handle_endtag
+_.handle_starttag, _.handle_endtag, _.handle_data
 
 # Single sign-on: hooks of mozilla-django-oidc, what a session is kept by, and since when, for whoever looks at the row.
 _.retrieve_matching_jwk, _.get_payload_data, _.get_settings, _.get_extra_params, _.modified, _.linked_at

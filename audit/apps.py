@@ -22,6 +22,7 @@ class AuditConfig(AppConfig):
         register(_loaded_when_run("audit.api.view_checks.check_views"), Tags.security)
         register(_loaded_when_run("audit.desk.page_checks.check_pages"), Tags.security)
         register(_loaded_when_run("audit.transparency.deployment_checks.check_log"), Tags.security, deploy=True)
+        register(_loaded_when_run("audit.notifications.alert_mail.check_receivers"), Tags.database, deploy=True)
         post_migrate.connect(apply_database_roles, sender=self)
 
 

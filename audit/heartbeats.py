@@ -7,6 +7,7 @@ The database's row is for everybody who watches the deployment (``audit.monitori
 from __future__ import annotations
 
 import time
+from datetime import datetime
 from pathlib import Path
 
 import structlog
@@ -34,14 +35,19 @@ def beat(name: str, *, every_s: float = WRITE_EVERY_S) -> None:
         log.warning("heartbeat not written", process=name, error=type(error).__name__)
 
 
-def write(name: str) -> None:
-    """Write the row of a process now."""
+def write(name: str, at: datetime | None = None) -> None:
+    """Write the row of a process: ``at`` an instant, now by default."""
     with connection.cursor() as cursor:
         cursor.execute(
-            "insert into audit_heartbeat (name, beat_at) values (%s, clock_timestamp())"
+            "insert into audit_heartbeat (name, beat_at) values (%s, coalesce(%s, clock_timestamp()))"
             " on conflict (name) do update set beat_at = excluded.beat_at",
-            (name,),
+            (name, at),
         )
+
+
+def stale_s(name: str) -> float:
+    """Return the age from which the heartbeat of a process counts as missing."""
+    return float(getattr(settings, f"CABOCHON_{name.upper()}_STALE_S"))
 
 
 def touch() -> None:

@@ -22,19 +22,20 @@ from audit.models import (
     Alert,
     AlertKind,
     Casino,
-    FailedRun,
-    LedgerSetAside,
     LeftBatch,
     LogFork,
     LoggedStream,
-    RunState,
+    TaskFailure,
 )
 from audit.transparency.signed_notes import BadNote
 from audit.transparency.witnesses import configured
 from settlement import ENGINE_VERSION
 
 PROCESSES = ("beat", "replay", "night", "notify", "sequencer")
-"""The processes that have a heartbeat; ``export`` is written after each export of a checkpoint."""
+"""The processes that have a heartbeat.
+
+``export`` says when a checkpoint was exported last, ``exported`` when its newest batch was received.
+"""
 
 MAX_REFUSALS = 100
 """Rows of refusals by key and code; the keys beyond are summed up."""
@@ -95,12 +96,15 @@ class WitnessSeen:
 
 
 @dataclass(frozen=True, slots=True)
-class WebhooksSeen:
-    """Webhooks: how many fail, the changes that the slowest has not been sent, and the dead letters that are left."""
+class Storage:
+    """Bytes of the database, whether the write-ahead log was archived at the last try, and the age of the last backup.
 
-    failing: int
-    unsent: int
-    dead_letters: int
+    ``backup_s`` is None where no base backup was noted: docs/recovery.md says who notes it.
+    """
+
+    size: int
+    is_failing: bool
+    backup_s: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,17 +199,11 @@ _LAST_STEP = """
 select extract(epoch from clock_timestamp() - max(updated_at)) from audit_adjudication where what_if_id is null
 """
 
-_JOBS = """
-select count(*), extract(epoch from clock_timestamp() - min(requested_at)) from audit_job
-where state = 'waiting' and (%(casinos)s::bigint[] is null or casino_id = any (%(casinos)s::bigint[]))
-"""
-
-_WEBHOOKS = """
-select count(*) filter (where w.failures > 0), coalesce(max(c.newest - w.position), 0),
-       (select count(*) from audit_deadletter where sent_at is null)
-from audit_webhook w
-left join lateral (select max(position) as newest from audit_findingchange where casino_id = w.casino_id) c on true
-where w.is_active
+_STORAGE = """
+select pg_database_size(current_database()),
+       coalesce(last_failed_time > last_archived_time, last_failed_time is not null),
+       (select extract(epoch from clock_timestamp() - beat_at) from audit_heartbeat where name = 'backup')
+from pg_stat_archiver
 """
 
 _REFUSED = """
@@ -303,11 +301,6 @@ def unsealed(casinos: Collection[int] | None = None) -> Waiting:
     return _waiting(_UNSEALED, casinos)
 
 
-def waiting_jobs(casinos: Collection[int] | None = None) -> Waiting:
-    """Return the background jobs that no worker has begun."""
-    return _waiting(_JOBS, casinos)
-
-
 def heartbeats() -> dict[str, float]:
     """Return the age of each process's last heartbeat. A night worker that runs a job has the job's."""
     ages = {name: float(age) for name, age in _rows(_HEARTBEATS)}
@@ -343,12 +336,6 @@ def witnesses() -> list[WitnessSeen]:
     ]
 
 
-def webhooks() -> WebhooksSeen:
-    """Return how the webhooks of all casinos do."""
-    [row] = _rows(_WEBHOOKS)
-    return WebhooksSeen(*map(int, row))
-
-
 def fork() -> LogFork | None:
     """Return what the sequencer says of a log that is not the one that was signed; None if it signs."""
     return LogFork.objects.first()
@@ -363,16 +350,15 @@ def left_batches(casinos: Collection[int] | None = None) -> tuple[list[LeftBatch
     return first, len(first) if len(first) < MAX_LEFT else left.count()
 
 
-def failed_runs() -> int:
-    """Return how many adjudication runs have failed and were not run again."""
-    return FailedRun.objects.filter(state=RunState.FAILED).count()
+def task_failures() -> dict[str, int]:
+    """Return how often each task has failed, by its name; one that never did is left out."""
+    return dict(TaskFailure.objects.values_list("name", "failures"))
 
 
-def set_aside_by_ledger() -> tuple[list[LedgerSetAside], int]:
-    """Return the first batches that the ledger could not be fed, up to ``MAX_LEFT``, and how many they are in all."""
-    rows = LedgerSetAside.objects.order_by("pk")
-    first = list(rows.select_related("casino", "stream").defer("content")[:MAX_LEFT])
-    return first, len(first) if len(first) < MAX_LEFT else rows.count()
+def storage() -> Storage:
+    """Return the size of the database, and how its backups are."""
+    [(size, is_failing, backup_s)] = _rows(_STORAGE)
+    return Storage(int(size), bool(is_failing), _seconds(backup_s))
 
 
 def refused() -> list[Refused]:

@@ -39,6 +39,11 @@ MISSING = ""
 
 FIRST_STRONG_ISOLATE, POP_ISOLATE = "\u2068", "\u2069"
 
+DIRECTION_CONTROLS = "\u202a-\u202e\u2066-\u2069"
+"""The controls of the writing direction, as a set of characters in a pattern."""
+
+_DIRECTION_CONTROL = re.compile(f"[{DIRECTION_CONTROLS}]")
+
 MINUTE_S, HOUR_S = 60, 3_600
 
 MONTHS_EN = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
@@ -248,10 +253,12 @@ def person(code: str, name: str = "") -> str:
 def isolated(text: str) -> str:
     """Return a name, or words from outside, as they stand in a sentence.
 
-    What is written from right to left is isolated, so that it leaves the order of the sentence around it alone.
+    What is written from right to left is isolated, so that it leaves the order of the sentence around it alone. Of a
+    control of the writing direction it shows U+FFFD.
     """
-    is_right_to_left = any(bidirectional(letter) in ("R", "AL") for letter in text)
-    return f"{FIRST_STRONG_ISOLATE}{text}{POP_ISOLATE}" if is_right_to_left else text
+    shown = _DIRECTION_CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+    is_right_to_left = any(bidirectional(letter) in ("R", "AL") for letter in shown)
+    return f"{FIRST_STRONG_ISOLATE}{shown}{POP_ISOLATE}" if is_right_to_left else shown
 
 
 def short_name(name: str, code: str) -> str:
@@ -302,6 +309,8 @@ def superseded_by(finding: Finding) -> str:
     match run.cause:
         case RunCause.CORRECTION if finding.removed_by:
             why = ", ".join(correction_name(type, seq) for seq, type in finding.removed_by.items())
+        case RunCause.CORRECTION:  # without which the stream is read again
+            why = gettext("a correction that waits for two officers")
         case RunCause.ENGINE:
             why = gettext("engine version %(version)s") % {"version": run.engine_version}
         case RunCause.REGISTER:

@@ -5,7 +5,9 @@
 
 A request is answered when its events are stored, whether the broker is there, slow or gone. So a daemon thread of this
 process sends what ``send_soon`` takes, and the same task with the same parameters, requested again before it was sent,
-is sent once. A task sent soon is only a hint: what the broker or a dying process loses, a sweep finds in the tables.
+is sent once. Streams that are to be replayed share their messages, one a replay worker at most: a message costs more
+than to store an event. A task sent soon is only a hint: what the broker or a dying process loses, a sweep finds in the
+tables.
 
 Settings route tasks to queues by their names (``CELERY_TASK_ROUTES``); ``audit.tasks`` defines them.
 """
@@ -14,12 +16,14 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Iterator
 from functools import partial
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import structlog
 from celery import Celery
 from celery.app import app_or_default
+from django.conf import settings
 from django.db import transaction
 from kombu.exceptions import OperationalError
 
@@ -27,6 +31,8 @@ REPLAY_STREAM = "audit.tasks.replay_stream"
 RUN_JOB = "audit.tasks.run_job"
 NIGHT_CLOSE = "audit.tasks.night_close"
 NIGHT_RECONCILE = "audit.tasks.night_reconcile"
+NIGHT_SWEEP = "audit.tasks.night_sweep"
+SWEEP_CASES = "audit.tasks.sweep_cases"
 MAIL_VIDEO_REQUEST = "audit.tasks.mail_video_request"
 NOTIFY_CASINO = "audit.tasks.notify_casino"
 NOTIFY_WEBHOOK = "audit.tasks.notify_webhook"
@@ -91,8 +97,18 @@ def _send_pending() -> None:
             taken = dict(_pending)
             _pending.clear()
         try:
-            for (task, params), app in taken.items():
-                app.send_task(task, kwargs=dict(params), retry=False)
+            for app in dict.fromkeys(taken.values()):
+                for task, params in _messages([each for each, its_app in taken.items() if its_app is app]):
+                    app.send_task(task, kwargs=params, retry=False)
         except Exception as error:
             log.warning("tasks not sent", tasks=len(taken), error=str(error))
             time.sleep(PAUSE_S)
+
+
+def _messages(pending: list[Pending]) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield the task and the parameters of each message that is to be sent."""
+    streams = [value for task, params in pending if task == REPLAY_STREAM for _, value in params]
+    for first in range(min(len(streams), settings.CABOCHON_REPLAY_WORKERS)):
+        stream_id, *also = streams[first :: settings.CABOCHON_REPLAY_WORKERS]
+        yield REPLAY_STREAM, {"stream_id": stream_id, "also": also} if also else {"stream_id": stream_id}
+    yield from ((task, dict(params)) for task, params in pending if task != REPLAY_STREAM)

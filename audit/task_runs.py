@@ -54,6 +54,20 @@ def note(task: str, kwargs: Mapping[str, Any]) -> None:
         log.warning("run of a task not noted", scheduled=name, error=type(error).__name__)
 
 
+def note_failure(task: str, error: BaseException) -> None:
+    """Count that a task has failed, whoever sent it. Raise nothing."""
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute(
+                "insert into audit_taskfailure as known (name, failures, failed_at, error)"
+                " values (%s, 1, clock_timestamp(), %s) on conflict (name) do update set"
+                " failures = known.failures + 1, failed_at = excluded.failed_at, error = excluded.error",
+                (task.removeprefix("audit.tasks."), type(error).__name__[:100]),
+            )
+    except (DatabaseError, InterfaceError) as failure:
+        log.warning("failure of a task not noted", task=task, error=type(failure).__name__)
+
+
 def ran_at() -> dict[str, datetime]:
     """Return when each periodic task last ran; one that never did is left out."""
     return dict(TaskRun.objects.values_list("name", "ran_at"))
@@ -69,15 +83,11 @@ def scheduled_tasks() -> list[ScheduledTask]:
         ages = {name: float(age) for name, age in cursor.fetchall()}
         cursor.execute(_RUNNING_JOB)
         [(job,)] = cursor.fetchall()
-    limits = {
-        "replay": settings.CABOCHON_REPLAY_STALE_S,
-        "night": settings.CABOCHON_NIGHT_STALE_S,
-        "notify": settings.CABOCHON_NOTIFY_STALE_S,
-    }
     found: list[ScheduledTask] = []
     for name, entry in sorted(settings.CELERY_BEAT_SCHEDULE.items()):
         queue, age = entry["options"]["queue"], ages.get(name)
         if queue == "night" and job is not None and age is not None:
             age = min(age, float(job))
-        found.append(ScheduledTask(name, age, 2 * float(entry["schedule"]) + limits[queue]))
+        limit_s = 2 * float(entry["schedule"]) + float(getattr(settings, f"CABOCHON_{queue.upper()}_STALE_S"))
+        found.append(ScheduledTask(name, age, limit_s))
     return found

@@ -5,6 +5,7 @@ Settings route tasks to queues by name; ``audit.task_queue`` sends them without 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import date, timedelta
 from time import monotonic
 from typing import Any
@@ -51,11 +52,11 @@ KILLED_AFTER_S = 60
     soft_time_limit=settings.CABOCHON_REPLAY_TASK_S,
     time_limit=settings.CABOCHON_REPLAY_TASK_S + KILLED_AFTER_S,
 )
-def replay_stream(*, stream_id: int | None, **kwargs: Any) -> None:
-    """Put a stream into the queue, None for none, and replay step by step what is next there, whichever it is."""
+def replay_stream(*, stream_id: int | None, also: Sequence[int] = (), **kwargs: Any) -> None:
+    """Put streams into the queue, None for none, and replay step by step what is next there, whichever it is."""
     until = monotonic() + TASK_S
     if stream_id is not None:
-        fairness.put([stream_id])
+        fairness.put([stream_id, *also])
     for _ in range(STEPS_A_TASK):
         fairness.put_newly_sealed()
         turn = fairness.take()
@@ -351,10 +352,13 @@ def night_mail(*, report_id: int, **kwargs: Any) -> int:
 def night_sweep(**kwargs: Any) -> int:
     """Send a task for every night that is due: missed, interrupted, or changed since its report. Return how many.
 
-    The ledger of each casino is fed as well, for what a lost message has left.
+    The ledger of each casino is fed as well, for what a lost message has left, and the reports are mailed that a mail
+    server did not take.
     """
     for casino in Casino.objects.filter(is_sandbox=False):
         night_ledger.delay(casino_id=casino.pk)
+    for report in mail.waiting(timezone.now()):
+        night_mail.delay(report_id=report.pk)
     nights = runs.due(timezone.now())
     for casino, day in nights:
         night_reconcile.delay(casino_id=casino.pk, day=day.isoformat())

@@ -21,12 +21,10 @@ from rich.console import Console
 from rich.table import Table
 
 from audit.simulation import RULESET_NAMES, play
+from benchmarks import EVENTS_A_COUP
 from settlement import adjudicate
 from settlement.codec import decode_all
 from settlement.streams import fold
-
-COUPS_A_SESSION = {"fr-craps": 9, "qc-craps": 7, "fr-roulette": 17, "fr-american-roulette": 22}
-"""Events in one coup, about: they turn a number of events into a number of coups."""
 
 MIN_RATIO, TARGET = 0.9, 250_000
 """The slowest ruleset must reach this share of ``json.loads``, and should reach this many events a second."""
@@ -34,7 +32,7 @@ MIN_RATIO, TARGET = 0.9, 250_000
 
 def night_of(ruleset: str, events: int) -> list[bytes]:
     """Return one session of about ``events`` events, each as the bytes a table system sends."""
-    coups = max(10, events // COUPS_A_SESSION[ruleset])
+    coups = max(10, events // EVENTS_A_COUP[ruleset])
     played = play(
         ruleset, casino="bench", code="T1", gaming_day=date(2026, 11, 19), seed=7, coups=coups, irregularities=()
     )

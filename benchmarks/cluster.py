@@ -87,6 +87,7 @@ def _process(url: str, data: str, sizes: tuple[int, float], *, is_near: bool) ->
         "CABOCHON_DATA": data,
         "CELERY_BROKER_URL": "memory://",
         "CABOCHON_RATE": "100000000/min",
+        "CABOCHON_PROCESSOR_BURST_S": "1e9",
         "DJANGO_SETTINGS_MODULE": "casino.settings",
     }
     if is_near:

@@ -192,7 +192,7 @@ class _Evening:
 
     def _played(self, table: int, player: str, handle: int, won: int) -> None:
         if handle:
-            play = Play(wagers=1, handle=handle, adjudicated=won, recorded=won)
+            play = Play(wagers=1, handle=handle, adjudicated=won, recorded=won, returned=handle // 2)  # even chances
             self.plays[table][player] = self.plays[table].get(player, Play()) + play
 
     def _exchange(self, stream: int, player: str, direction: Direction, amount: int, minutes: float) -> None:

@@ -18,6 +18,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import json
+import multiprocessing
 import os
 import random
 import re
@@ -34,6 +35,7 @@ import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from multiprocessing.queues import Queue
 from pathlib import Path
 from typing import Any
 
@@ -48,11 +50,14 @@ ATTACKS = ("hostile casino", "sign-in flood", "bundle flood")
 UNDISTURBED = "undisturbed"
 
 
+@dataclass(frozen=True)
 class Client:
     """A casino's key and tables at the record."""
 
-    def __init__(self, url: str, code: str, key: str, tables: list[str]) -> None:
-        self.url, self.code, self.key, self.tables = url, code, key, tables
+    url: str
+    code: str
+    key: str
+    tables: list[str]
 
     def post(self, stream: str, events: list[dict[str, Any]], *, dry: bool = False) -> int:
         """Send events and return the status of the answer."""
@@ -244,7 +249,6 @@ def stack(data: Path, port: int) -> Iterator[str]:
         "CABOCHON_DATA": str(data),
         "CABOCHON_PORT": str(port),
         "CABOCHON_FIRST_NIGHT_TABLES": "0",
-        "CABOCHON_RATE": "100000000/min",
         "DJANGO_SETTINGS_MODULE": "casino.settings",
     }
     os.environ.update(environment)
@@ -339,30 +343,53 @@ def _measure(url: str, output: Path, options: argparse.Namespace) -> int:
     of_django.ensure_connection()
     connection: psycopg.Connection[Any] = of_django.connection
     finding = finding_to_prove(bad, connection, wait_s=60)
-    names = itertools.count()
     measured = {kind: Measured() for kind in (UNDISTURBED, *ATTACKS)}
     rounds = [UNDISTURBED] + [kind for attack in ATTACKS for kind in (UNDISTURBED, attack)] * options.rounds
     for number, kind in enumerate(rounds):
         until = time.time() + options.seconds / (2 if kind == UNDISTURBED else 1)
-        attackers: list[Bad | Flood] = []
-        if kind == "hostile casino":
-            attackers += [
-                Bad(bad, f"bad-r{number}-{index}", until=until, long=options.long) for index in range(options.senders)
-            ]
-        elif kind == "sign-in flood":
-            attackers += [Flood(wrong_password(url, names), until=until) for _ in range(options.flood)]
-        elif kind == "bundle flood":
-            attackers += [Flood(evidence_requests(bad, finding), until=until) for _ in range(options.flood)]
+        attack = None if kind == UNDISTURBED else Attack(kind, number, bad, finding, until, options)
         # Processes that have just started are slow: the first round is not counted.
         into = measured[kind] if number else Measured()
-        _round(number, kind, attackers, others, connection, options, until, into)
+        _round(number, kind, attack, others, connection, options, until, into)
     return _print(measured, output.read_text().count("it is killed"))
+
+
+@dataclass(frozen=True)
+class Attack:
+    """What a process of its own sends until ``until``, and tells of when it ends."""
+
+    kind: str
+    number: int
+    bad: Client
+    finding: int
+    until: float
+    options: argparse.Namespace
+
+    def senders(self) -> list[Bad | Flood]:
+        """Return the connections of the attack."""
+        until, options = self.until, self.options
+        if self.kind == "hostile casino":
+            names = [f"bad-r{self.number}-{index}" for index in range(options.senders)]
+            return [Bad(self.bad, name, until=until, long=options.long) for name in names]
+        if self.kind == "sign-in flood":
+            numbers = itertools.count(self.number * 1_000_000)
+            return [Flood(wrong_password(self.bad.url, numbers), until=until) for _ in range(options.flood)]
+        return [Flood(evidence_requests(self.bad, self.finding), until=until) for _ in range(options.flood)]
+
+
+def _attack(attack: Attack, summary: Queue[str]) -> None:
+    senders = attack.senders()
+    for thread in senders:
+        thread.start()
+    for thread in senders:
+        thread.join()
+    summary.put(_sent(senders))
 
 
 def _round(
     number: int,
     kind: str,
-    attackers: list[Bad | Flood],
+    attack: Attack | None,
     others: list[Client],
     connection: psycopg.Connection[Any],
     options: argparse.Namespace,
@@ -373,10 +400,19 @@ def _round(
         Ordinary(client, f"{client.code}-r{number}", pace=options.pace, until=until, seed=number * 1_000 + index)
         for index, client in enumerate(others)
     ]
-    for thread in [*tables, *attackers]:
+    # The threads that measure share no interpreter with those that attack.
+    spawned = multiprocessing.get_context("spawn")
+    summary = spawned.Queue()
+    attacker = spawned.Process(target=_attack, args=(attack, summary)) if attack else None
+    if attacker:
+        attacker.start()
+    for thread in tables:
         thread.start()
-    for thread in [*tables, *attackers]:
+    for thread in tables:
         thread.join()
+    sent = summary.get(timeout=120) if attacker else ""
+    if attacker:
+        attacker.join()
     delays, late = delays_of(connection, tables, wait_s=options.wait)
     posts = [took for table in tables for took in table.took]
     into.posts += posts
@@ -385,7 +421,7 @@ def _round(
     print(
         f"round {number}: {kind}: POST p95 {_quantile(posts, 0.95):.3f} s, findings p95"
         f" {_quantile(delays, 0.95):.3f} s, worst {max(delays, default=0):.3f} s of {len(delays)}, {late} missing;"
-        f" load {os.getloadavg()[0]:.1f}{_sent(attackers)}",
+        f" load {os.getloadavg()[0]:.1f}{sent}",
         flush=True,
     )
     if kind == "hostile casino":

@@ -38,7 +38,7 @@ def main() -> int:
     for heading in ("load", "events/s", "median ms", "maximum ms", "samples"):
         table.add_column(heading, justify="left" if heading == "load" else "right")
     maximum_ms = 0.0
-    with database(CABOCHON_RATE="100000000/min") as environment:
+    with database(CABOCHON_RATE="100000000/min", CABOCHON_PROCESSOR_BURST_S="1e9") as environment:
         run = Run(environment, argparse.Namespace(seconds=seconds))
         for batch, clients in ((BATCH, 4), (1, 8)):
             with _sequencer(environment), _sampled_ages(environment["DATABASE_URL"]) as ages_ms:

@@ -20,11 +20,11 @@ import os
 import re
 import threading
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import Executor, ThreadPoolExecutor
 from functools import partial
 from http import HTTPStatus
-from typing import Any, TypeAlias
+from typing import Any
 
 from asgiref.wsgi import WsgiToAsgiInstance
 from django.core.wsgi import get_wsgi_application
@@ -39,6 +39,7 @@ from audit.api.request_body import MAX_BYTES  # noqa: E402
 from audit.desk.page_checks import check_pages  # noqa: E402
 from audit.ingest.bodies import JSON  # noqa: E402
 from casino.request_ids import bind_request, request_id_of  # noqa: E402
+from casino.request_metrics import Measured, Receive, Scope, Send  # noqa: E402
 
 REFUSED_S = 1.0
 """How long a client that has asked for too much waits for that answer, unless it goes. No thread waits with it.
@@ -61,18 +62,14 @@ MAX_FIELD = 8_190
 MAX_TOGETHER = 64
 """Most requests that are stored together: a few milliseconds of work."""
 
-TURNS = 3
-"""Turns of the loop in which the answers go out and more comes, before fewer than the last time are stored."""
+GATHER_S = 0.002
+"""How long fewer requests than were stored the last time wait for more: a commit costs several times an event."""
 
 MAX_SINGLE = 16_384
 """Largest body, in bytes, that is looked at as one event."""
 
 STUCK_S = 1.0
 """After this long in the database the queue takes no more requests."""
-
-Scope: TypeAlias = dict[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[dict[str, Any]]]
-Send: TypeAlias = Callable[[dict[str, Any]], Awaitable[None]]
 
 _ADDRESS = re.compile(r"/api/v1/streams/([A-Za-z0-9._:-]{1,100})/events")
 _JSON = JSON.encode()
@@ -87,6 +84,8 @@ class Queue:
         self._waiting: deque[tuple[tuple[Plain, bytes], asyncio.Future[Answer | None]]] = deque()
         self._task: asyncio.Task[None] | None = None
         self._is_stuck = False
+        self._enough = 0
+        self._gathered: asyncio.Future[None] | None = None
 
     async def put(self, plain: Plain, body: bytes) -> Answer | None:
         """Have a request stored; return its answer, None if it is Django's."""
@@ -95,6 +94,8 @@ class Queue:
         loop = asyncio.get_running_loop()
         waits: asyncio.Future[Answer | None] = loop.create_future()
         self._waiting.append(((plain, body), waits))
+        if self._gathered is not None and len(self._waiting) >= self._enough:
+            _answer(self._gathered, None)
         if self._task is None or self._task.done():
             self._task = loop.create_task(self._run())
         return await waits
@@ -103,25 +104,29 @@ class Queue:
         loop = asyncio.get_running_loop()
         while self._waiting:
             taken = [self._waiting.popleft() for _ in range(min(MAX_TOGETHER, len(self._waiting)))]
-            storing = loop.run_in_executor(self._thread, self._store, [request for request, _ in taken])
-            if not (await asyncio.wait([storing], timeout=STUCK_S))[0]:
-                self._is_stuck = True
-                while self._waiting:
-                    _answer(self._waiting.popleft()[1], None)
+            stuck = loop.call_later(STUCK_S, self._leave)
             try:
-                answers = await storing
+                answers = await loop.run_in_executor(self._thread, self._store, [request for request, _ in taken])
             except Exception:  # it never should: the requests are answered all the same
                 answers = [None] * len(taken)
+            stuck.cancel()
             self._is_stuck = False
             for (_, waits), each in zip(taken, answers, strict=True):
                 _answer(waits, each)
-            for _ in range(TURNS):
-                if len(self._waiting) >= len(taken):
-                    break
-                await asyncio.sleep(0)
+            if len(self._waiting) < len(taken):
+                self._enough, self._gathered = len(taken), loop.create_future()
+                late = loop.call_later(GATHER_S, _answer, self._gathered, None)
+                await self._gathered
+                late.cancel()
+
+    def _leave(self) -> None:
+        """Leave what waits, and what comes, to the other threads."""
+        self._is_stuck = True
+        while self._waiting:
+            _answer(self._waiting.popleft()[1], None)
 
 
-def _answer(waits: asyncio.Future[Answer | None], given: Answer | None) -> None:
+def _answer(waits: asyncio.Future[Any], given: Answer | None) -> None:
     if not waits.done():  # nobody waits any more if the server has stopped
         waits.set_result(given)
 
@@ -302,8 +307,10 @@ def _start(status: int, headers: Iterable[tuple[str, str]], request_id: bytes) -
 if faults := check_pages():
     raise SystemExit("\n".join(map(str, faults)))  # a page that anybody could see is not served
 
-application = Application(
-    _django,
-    threads=ThreadPoolExecutor(int(os.environ.get("CABOCHON_WEB_THREADS", "4")), "web"),
-    thread=ThreadPoolExecutor(1, "queue"),
+application = Measured(
+    Application(
+        _django,
+        threads=ThreadPoolExecutor(int(os.environ.get("CABOCHON_WEB_THREADS", "4")), "web"),
+        thread=ThreadPoolExecutor(1, "queue"),
+    )
 )

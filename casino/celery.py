@@ -48,6 +48,14 @@ def end_task(task: Any = None, state: str = "", kwargs: Any = None, **more: Any)
     structlog.contextvars.clear_contextvars()
 
 
+@signals.task_failure.connect
+def count_failure(sender: Any = None, exception: BaseException | None = None, **kwargs: Any) -> None:
+    """Count a task that has failed, also one whose worker was killed."""
+    from audit import task_runs
+
+    task_runs.note_failure(getattr(sender, "name", ""), exception or Exception())
+
+
 @signals.heartbeat_sent.connect
 def touch_of_main_process(**kwargs: Any) -> None:
     """Touch the heartbeat file from the main process of a worker whose tasks are too long to show that it lives."""

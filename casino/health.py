@@ -4,13 +4,15 @@
 |---|---|---|
 | ``/health/live`` | the process runs | the container's own check |
 | ``/health/accepts`` | the database answers, is migrated, and takes a row | who sends requests to this web server |
-| ``/health/ready`` | in addition, every process of the deployment does its work | who is called when it does not |
+| ``/health/ready`` | in addition, every process works and the record moves | who is called when it does not |
 
-The answers of the last two name each check, whether it holds, and the age in seconds that it looked at.
+The answers of the last two name each check, whether it holds, and the age in seconds that it looked at. A fault that
+does not stop the record, such as a webhook whose receiver fails, is ``degraded``.
 """
 
 from __future__ import annotations
 
+import math
 import shutil
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +23,7 @@ from django.db import DatabaseError, InterfaceError, connection
 from django.db.migrations.executor import MigrationExecutor
 from django.http import HttpRequest, JsonResponse
 
-from audit import heartbeats, monitoring, task_runs
+from audit import consumers, heartbeats, monitoring, task_runs
 
 STATEMENT_S = 3.0
 """The limit of time of each query of a check."""
@@ -33,17 +35,22 @@ MIB = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check: whether it holds, the age in seconds that it is about, and the most that this may be."""
+    """One check: whether it holds, the age in seconds that it is about, and the most that this may be.
+
+    Where one that is not ``is_urgent`` does not hold the answer is 200 all the same, and has it under ``degraded``.
+    """
 
     name: str
     holds: bool
     age_s: float | None = None
     limit_s: float | None = None
     detail: str = ""
+    is_urgent: bool = True
 
     def as_json(self) -> dict[str, Any]:
-        age = None if self.age_s is None else round(self.age_s, 1)
-        aged = {"age_s": age, "limit_s": self.limit_s} if self.limit_s is not None else {}
+        age = None if self.age_s is None or math.isinf(self.age_s) else round(self.age_s, 1)
+        limit = self.limit_s is not None and not math.isinf(self.limit_s)
+        aged = {"age_s": age, "limit_s": self.limit_s} if limit else {}
         return {"ok": self.holds, **aged, **({"detail": self.detail} if self.detail else {})}
 
 
@@ -66,10 +73,11 @@ def ready(request: HttpRequest) -> JsonResponse:
 
 
 def _answer(name: str, checks: list[Check]) -> JsonResponse:
-    failed = [check.name for check in checks if not check.holds]
+    failed = [check.name for check in checks if not check.holds and check.is_urgent]
     content = {
         "status": f"not {name}" if failed else name,
         "failed": failed,
+        "degraded": [check.name for check in checks if not check.holds and not check.is_urgent],
         "checks": {check.name: check.as_json() for check in checks},
     }
     response = JsonResponse(content, status=503 if failed else 200)
@@ -105,9 +113,14 @@ def _database() -> list[Check]:
     return checks
 
 
+def disk_free() -> int:
+    """Return the free bytes in the data folder. Raise ``PermissionError``."""
+    return shutil.disk_usage(settings.DATA_DIR if settings.DATA_DIR.exists() else "/").free
+
+
 def _disk() -> Check:
     try:
-        free = shutil.disk_usage(settings.DATA_DIR if settings.DATA_DIR.exists() else "/").free // MIB
+        free = disk_free() // MIB
     except PermissionError:
         return Check("disk", False, detail="this account may not enter CABOCHON_DATA")
     return Check("disk", free >= settings.CABOCHON_FREE_MB, detail=f"{free} MiB free")
@@ -117,47 +130,23 @@ def _moving() -> list[Check]:
     with monitoring.statement_limit(STATEMENT_S):
         ages = monitoring.heartbeats()
         late = [task.name for task in task_runs.scheduled_tasks() if task.is_late]
-        unsealed, dirty = monitoring.unsealed(), monitoring.dirty()
-        step_s = monitoring.last_step_s() if dirty.count else None
-        witnesses = monitoring.witnesses()
-        fork = monitoring.fork()
-        left, left_count = monitoring.left_batches()
-        set_aside, set_aside_count = monitoring.set_aside_by_ledger()
-    limits = {
-        "beat": settings.CABOCHON_BEAT_STALE_S,
-        "sequencer": settings.CABOCHON_SEQUENCER_STALE_S,
-        "replay": settings.CABOCHON_REPLAY_STALE_S,
-        "night": settings.CABOCHON_NIGHT_STALE_S,
-        "notify": settings.CABOCHON_NOTIFY_STALE_S,
-    }
-    checks = [_aged(name, ages.get(name), limit, never=False) for name, limit in limits.items()]
-    checks.append(Check("schedule", not late, detail=f"not run in time: {', '.join(late)}" if late else ""))
-    checks.append(_aged("sealing", unsealed.oldest_s, settings.CABOCHON_SEQUENCER_STALE_S))
-    # A long queue that moves is slow and not stuck.
-    stuck = dirty.oldest_s is not None and (step_s is None or step_s > settings.CABOCHON_REPLAY_STALE_S)
-    checks.append(_aged("adjudication", dirty.oldest_s if stuck else None, settings.CABOCHON_REPLAY_STALE_S))
-    if fork is not None:
-        detail = f"the log forked: {fork.leaves} leaves are here, and {fork.signed_size} were signed; manage.py recover"
-        checks.append(Check("log", False, detail=detail))
-    if left:
-        named = "; ".join(f"{each}: {each.cause}" for each in left)
-        more = f" and {left_count - len(left)} more" if left_count > len(left) else ""
-        checks.append(Check("batches", False, detail=f"not sealed: {named}{more}; manage.py verify"))
-    if set_aside:
-        named = "; ".join(f"{each.about}: {each.error}" for each in set_aside)
-        more = f" and {set_aside_count - len(set_aside)} more" if set_aside_count > len(set_aside) else ""
-        checks.append(Check("ledger", False, detail=f"not fed, and tried again: {named}{more}"))
-    return [*checks, *(_cosigned(witness) for witness in witnesses)]
+    return [
+        *(_beating(name, ages.get(name)) for name in monitoring.PROCESSES),
+        Check("schedule", not late, detail=f"not run in time: {', '.join(late)}" if late else ""),
+        *map(_following, consumers.states(within_s=STATEMENT_S)),
+    ]
 
 
-def _cosigned(witness: monitoring.WitnessSeen) -> Check:
-    """Return the check of a witness: it does not refuse the log, and has cosigned it not long ago."""
-    limit_s = settings.CABOCHON_WITNESS_STALE_S
-    holds = not witness.is_refused and witness.cosigned_s is not None and witness.cosigned_s <= limit_s
-    detail = f"{witness.size} leaves" + (f"; {witness.error}" if witness.error else "")
-    return Check(f"witness {witness.name}", holds, witness.cosigned_s, limit_s, detail)
+def _beating(name: str, age_s: float | None) -> Check:
+    """Return the check of a process: it has had a heartbeat, and not long ago."""
+    limit_s = heartbeats.stale_s(name)
+    return Check(name, age_s is not None and age_s <= limit_s, age_s, limit_s)
 
 
-def _aged(name: str, age_s: float | None, limit_s: float, *, never: bool = True) -> Check:
-    """Return a check that an age is within its limit; ``never`` says whether it holds if there is none."""
-    return Check(name, never if age_s is None else age_s <= limit_s, age_s, limit_s)
+def _following(state: consumers.State) -> Check:
+    """Return the check of a consumer: it moves, and has set nothing aside."""
+    consumer = state.consumer
+    return Check(
+        *(consumer.name, state.is_well, state.lag.oldest_s, consumer.limit_s(), state.detail),
+        is_urgent=consumer.is_urgent,
+    )

@@ -6,7 +6,7 @@ A caller may send one, of up to 64 characters; otherwise it is made here.
 from __future__ import annotations
 
 import re
-from uuid import uuid4
+import secrets
 
 from structlog.contextvars import bind_contextvars, clear_contextvars
 
@@ -16,7 +16,7 @@ _STREAM = re.compile(r"/api/v1/streams/([A-Za-z0-9._:-]{1,100})(?:/|\Z)")
 
 def request_id_of(given: bytes) -> bytes:
     """Return the id that a request has, which may be b"", or a new one."""
-    return given if _GIVEN.fullmatch(given) else uuid4().hex.encode()
+    return given if _GIVEN.fullmatch(given) else secrets.token_hex(16).encode()
 
 
 def bind_request(request_id: bytes, path: str) -> None:

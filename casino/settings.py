@@ -141,6 +141,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "axes.middleware.AxesMiddleware",
+    "audit.desk.writing_direction.WritingDirection",
 ]
 ROOT_URLCONF = "casino.urls"
 TEMPLATES: list[dict[str, Any]] = [
@@ -200,12 +201,13 @@ STATEMENT_S = {
 }
 for _database in DATABASES.values():
     _database["ENGINE"] = "audit.event_store.any_node"
+    _options = _database.setdefault("OPTIONS", {})
+    _options["prepare_threshold"] = 5  # psycopg's default, which Django takes back; for ``binary_copy``
     # Each thread of the web server keeps its connection open: opening one costs more than most requests.
     if PROCESS == "web":
         _database["CONN_MAX_AGE"] = 600
         _database["CONN_HEALTH_CHECKS"] = True  # replaces connections that died with the database
     if PROCESS in STATEMENT_S:
-        _options = _database.setdefault("OPTIONS", {})
         _limit = f"-c statement_timeout={STATEMENT_S[PROCESS]}s"
         _options["options"] = f"{_options.get('options', '')} {_limit}".strip()
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
@@ -241,9 +243,9 @@ CABOCHON_ORIGIN = env.str("CABOCHON_ORIGIN", default="cabochon.localhost/log")
 CABOCHON_KEYS = Path(env.str("CABOCHON_KEYS", default=str(DATA_DIR / "keys")))
 CABOCHON_CHECKPOINT_KEYS = env.str("CABOCHON_CHECKPOINT_KEYS", default="")  # "": checkpoint, in CABOCHON_KEYS
 CABOCHON_CHECKPOINTS = env.list("CABOCHON_CHECKPOINTS", default=[str(DATA_DIR / "checkpoints")])
-CABOCHON_EXPORT_S = env.float("CABOCHON_EXPORT_S", default=60.0)
+CABOCHON_EXPORT_S = float(env.str("CABOCHON_EXPORT_S", default="60.0"))
 CABOCHON_WITNESSES = env.list("CABOCHON_WITNESSES", default=[])  # each "vkey url"
-CABOCHON_WITNESS_EVERY = env.float("CABOCHON_WITNESS_EVERY", default=60.0)
+CABOCHON_WITNESS_EVERY = float(env.str("CABOCHON_WITNESS_EVERY", default="60.0"))
 
 # Retention: of archived months, in years after the month, and the folder of their files; of surveillance video, in
 # days; of refused requests, in days, and in rows and bytes a day and API key
@@ -263,7 +265,7 @@ CABOCHON_MONTHS_A_DAY = env.int("CABOCHON_MONTHS_A_DAY", default=120)
 # Server-Sent Events: open streams of a web process, a casino at most half of them; and seconds after which one ends
 
 CABOCHON_FEED_STREAMS = env.int("CABOCHON_FEED_STREAMS", default=2)
-CABOCHON_FEED_STREAM_S = env.float("CABOCHON_FEED_STREAM_S", default=300.0)
+CABOCHON_FEED_STREAM_S = float(env.str("CABOCHON_FEED_STREAM_S", default="300.0"))
 
 # Webhooks: networks that are not public and may be sent to, over http too; without any, https to public addresses alone
 
@@ -281,6 +283,7 @@ CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_TASK_IGNORE_RESULT = True
 CELERY_TASK_SERIALIZER = "json"
 CELERY_ACCEPT_CONTENT = ["json"]
+CELERY_WORKER_ENABLE_REMOTE_CONTROL = False  # else whoever reaches the broker has workers live on and take no task
 CELERY_TASK_DEFAULT_QUEUE = "replay"
 CELERY_TASK_ROUTES = {
     # Long tasks have a queue of their own, so that no stream waits behind them to be adjudicated.
@@ -325,14 +328,14 @@ else:
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "sweep": {
         "task": "audit.tasks.sweep",
-        "schedule": env.float("CABOCHON_SWEEP_S", default=5.0),
+        "schedule": float(env.str("CABOCHON_SWEEP_S", default="5.0")),
         "options": {"queue": "replay", "expires": 30},
     },
     "purge": {"task": "audit.tasks.purge_quarantine", "schedule": 6 * 3600, "options": {"queue": "replay"}},
     # Beat sends each casino's night at its cutoff (casino.beat); this one catches up on missed nights.
     "nights": {
         "task": "audit.tasks.night_sweep",
-        "schedule": env.float("CABOCHON_NIGHTS_S", default=600.0),
+        "schedule": float(env.str("CABOCHON_NIGHTS_S", default="600.0")),
         "options": {"queue": "night", "expires": 600},
     },
     # A task on each queue shows that beat, broker, worker and database work together.
@@ -348,22 +351,22 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     # What a lost message has left, and webhooks whose pause is over.
     "notify": {
         "task": "audit.tasks.notify_sweep",
-        "schedule": env.float("CABOCHON_NOTIFY_S", default=2.0),
+        "schedule": float(env.str("CABOCHON_NOTIFY_S", default="2.0")),
         "options": {"queue": "notify", "expires": 10},
     },
     "alerts": {
         "task": "audit.tasks.notify_alerts",
-        "schedule": env.float("CABOCHON_ALERTS_S", default=30.0),
+        "schedule": float(env.str("CABOCHON_ALERTS_S", default="30.0")),
         "options": {"queue": "notify", "expires": 30},
     },
     "cases": {
         "task": "audit.tasks.sweep_cases",
-        "schedule": env.float("CABOCHON_CASES_S", default=60.0),
+        "schedule": float(env.str("CABOCHON_CASES_S", default="60.0")),
         "options": {"queue": "night", "expires": 60},
     },
     "works": {  # background jobs
         "task": "audit.tasks.sweep_jobs",
-        "schedule": env.float("CABOCHON_WORKS_S", default=30.0),
+        "schedule": float(env.str("CABOCHON_WORKS_S", default="30.0")),
         "options": {"queue": "replay", "expires": 30},
     },
 }
@@ -388,23 +391,25 @@ CACHES: dict[str, dict[str, Any]] = {
 
 # Health: the ages in seconds beyond which a process, or what waits for it, counts as standing still
 
-CABOCHON_BEAT_STALE_S = env.float("CABOCHON_BEAT_STALE_S", default=60.0)
-CABOCHON_SEQUENCER_STALE_S = env.float("CABOCHON_SEQUENCER_STALE_S", default=60.0)
-CABOCHON_REPLAY_STALE_S = env.float("CABOCHON_REPLAY_STALE_S", default=120.0)
-CABOCHON_NIGHT_STALE_S = env.float("CABOCHON_NIGHT_STALE_S", default=1_200.0)
-CABOCHON_NOTIFY_STALE_S = env.float("CABOCHON_NOTIFY_STALE_S", default=120.0)
-CABOCHON_WITNESS_STALE_S = env.float("CABOCHON_WITNESS_STALE_S", default=3_600.0)
+CABOCHON_BEAT_STALE_S = float(env.str("CABOCHON_BEAT_STALE_S", default="60.0"))
+CABOCHON_SEQUENCER_STALE_S = float(env.str("CABOCHON_SEQUENCER_STALE_S", default="60.0"))
+CABOCHON_REPLAY_STALE_S = float(env.str("CABOCHON_REPLAY_STALE_S", default="120.0"))
+CABOCHON_NIGHT_STALE_S = float(env.str("CABOCHON_NIGHT_STALE_S", default="1_200.0"))
+CABOCHON_NOTIFY_STALE_S = float(env.str("CABOCHON_NOTIFY_STALE_S", default="120.0"))
+CABOCHON_WITNESS_STALE_S = float(env.str("CABOCHON_WITNESS_STALE_S", default="3_600.0"))
 CABOCHON_FREE_MB = env.int("CABOCHON_FREE_MB", default=200)
 CABOCHON_HEARTBEAT_FILE = env.str("CABOCHON_HEARTBEAT_FILE", default="")  # set by the supervisor
 
 # Work of the web server: seconds of processor time that a key, an officer or an address has in each of its processes
 
-CABOCHON_PROCESSOR_RATE = env.float("CABOCHON_PROCESSOR_RATE", default=0.25)
-CABOCHON_PROCESSOR_BURST_S = env.float("CABOCHON_PROCESSOR_BURST_S", default=3.0)
+CABOCHON_PROCESSOR_RATE = float(env.str("CABOCHON_PROCESSOR_RATE", default="0.25"))
+CABOCHON_PROCESSOR_BURST_S = float(env.str("CABOCHON_PROCESSOR_BURST_S", default="3.0"))
 
-# Metrics: without a token there are none
+# Metrics: without a token there are none. The proxy whose certificate is looked at, HOST:PORT. A line for each request
 
 CABOCHON_METRICS_TOKEN = env.str("CABOCHON_METRICS_TOKEN", default="")
+CABOCHON_TLS_ADDRESS = env.str("CABOCHON_TLS_ADDRESS", default="")
+CABOCHON_ACCESS_LOG = env.bool("CABOCHON_ACCESS_LOG", default=False)
 
 # Log messages: one a line, for people at a terminal and as JSON elsewhere
 

@@ -22,6 +22,7 @@ import resource
 import signal
 import socket
 import sys
+import tempfile
 import time
 from contextlib import suppress
 from http import HTTPStatus
@@ -374,7 +375,10 @@ def main() -> int:
     resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, MAX_FILES)), hard))
     application = sys.argv[1] if len(sys.argv) > 1 else "casino.asgi:application"
     listener = bound(os.environ.get("CABOCHON_BIND", "127.0.0.1:8000"))
-    return Main(application, listener, int(os.environ.get("CABOCHON_WEB_WORKERS", "2"))).run()
+    with tempfile.TemporaryDirectory(prefix="cabochon-web-") as folder:
+        # What the workers have measured, together; and whose turn it is to hash (``audit.access.password_hashing``).
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = os.environ["CABOCHON_SHARED_FOLDER"] = folder
+        return Main(application, listener, int(os.environ.get("CABOCHON_WEB_WORKERS", "2"))).run()
 
 
 if __name__ == "__main__":

@@ -23,6 +23,9 @@ take() {
     oldest=$(ls -1d "$backup"/base/*Z | sort | head -n 1)
     first=$(sed -n 's/^START WAL LOCATION: .*(file \([0-9A-F]*\))$/\1/p' "$oldest/backup_label")
     pg_archivecleanup "$backup/archive" "$first"
+    # What /metrics and the alert of an old backup go by; a database that is not Cabochon's yet has no such table.
+    psql --no-psqlrc --quiet --command "insert into audit_heartbeat (name, beat_at) values ('backup', clock_timestamp())
+        on conflict (name) do update set beat_at = excluded.beat_at" || echo "not noted in the database"
     echo "base backup $name; $(ls "$backup/archive" | wc -l) files of the log from $first on"
 }
 

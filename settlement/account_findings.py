@@ -7,7 +7,6 @@ one incident: the first is the cause of the others.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 from typing import NamedTuple
 
 from msgspec.structs import replace
@@ -19,16 +18,12 @@ from settlement.kinds import Split
 from settlement.ruleset import kind_of
 from settlement.state import Account, Move, Table, Wager
 
-RULE_OF_STAKE: Mapping[str, str] = MappingProxyType(
-    {
-        "won": "stake-not-returned",
-        "void": "stake-not-returned",
-        "withdrawn": "stake-not-returned",
-        "released": "imprisoned-value-not-halved",
-        "refunded_half": "half-refund-mismatch",
-        "refunded_last_coup": "last-coup-refund-mismatch",
-    }
-)
+RULE_OF_STAKE: Mapping[str, str] = {
+    **dict.fromkeys(("won", "void", "withdrawn"), "stake-not-returned"),
+    "released": "imprisoned-value-not-halved",
+    "refunded_half": "half-refund-mismatch",
+    "refunded_last_coup": "last-coup-refund-mismatch",
+}
 """The rule that a wrong stake breaks, by status."""
 
 OF_STAKE = frozenset({*RULE_OF_STAKE.values(), "winning-wager-collected", "void-stake-kept"})
@@ -51,7 +46,7 @@ NO_CLAIM = frozenset(
 
 
 class Coup(NamedTuple):
-    """The money of one wager in one coup. ``part`` is what it adds to the debt, ``before`` the debt it found."""
+    """The money of one wager in one coup, which leaves ``debt``, and what its account was before."""
 
     table: Table
     wager: Wager
@@ -59,8 +54,12 @@ class Coup(NamedTuple):
     sums: LeftUpSums
     balance: Balance
     payments: tuple[Move, ...]
-    before: int
-    part: int
+    debt: int
+
+    @property
+    def part(self) -> int:
+        """What the coup adds to the debt."""
+        return added(self.account.debt, self.debt)
 
     @property
     def due(self) -> tuple[int, int]:
@@ -80,9 +79,12 @@ class Coup(NamedTuple):
         kind = kind_of(self.table, self.wager)
         return None if kind is None else kind.split
 
-    @property
-    def split_rule(self) -> str:
-        return "" if self.split is None else self.split.rule
+
+def added(before: int, debt: int) -> int:
+    """Return what of ``debt`` is new, in minor units: nothing where it came nearer to zero, all where through it."""
+    if 0 <= debt <= before or before <= debt <= 0:
+        return 0
+    return debt - before if debt * before > 0 else debt
 
 
 def as_one_incident(table: Table, start: int, head: FindingRef | None) -> FindingRef | None:
@@ -98,33 +100,32 @@ def as_one_incident(table: Table, start: int, head: FindingRef | None) -> Findin
     return head
 
 
-def as_they_read(coup: Coup, debt: int, left: int, seq: int, *, is_carried: bool) -> tuple[Finding, ...]:
+def as_they_read(coup: Coup, seq: int, *, is_carried: bool) -> list[Finding]:
     """Return earlier findings of the account as they read when event ``seq`` has moved its debt.
 
-    ``left`` is the part of the debt that is theirs; with nothing else to carry it, all of it.
+    They owe what of it is not new; with nothing else to carry it, all of it.
     """
-    account = coup.account
-    target = left if is_carried else debt
-    claims = list(account.claims)
-    # A loser that lies on the felt is no debt.
-    open_ = [index for index, each in enumerate(claims) if each.put_right_by is None and each.rule != LYING]
-    is_at_zero = not debt and coup.payments and not (coup.wager.undecided and coup.wager.is_swept)
-    if (not target and coup.before) or is_at_zero:  # at zero, or through it
-        for index in open_:
-            claims[index] = _made_right(claims[index], coup, seq) if not debt else claims[index].put_right(seq)
-        return tuple(claims)
-    of_right_part = [
-        index
-        for index in open_
-        if (claims[index].rule in OF_STAKE and not coup.balance.stake)
-        or (claims[index].rule in {*OF_WINNINGS, coup.split_rule} and not coup.balance.winnings)
-    ]
-    if not account.settled and abs(target) < abs(coup.before) and len(of_right_part) < len(open_):
-        for index in of_right_part:
-            if claims[index].owed:
-                claims[index] = claims[index].put_right(seq)
-    share_debt(claims, [index for index in open_ if claims[index].put_right_by is None], target, seq)
-    return tuple(claims)
+    account, balance = coup.account, coup.balance
+    target = coup.debt - coup.part if is_carried else coup.debt
+    is_at_zero = not coup.debt and coup.payments and not (coup.wager.undecided and coup.wager.is_swept)
+    if (not target and account.debt) or is_at_zero:  # at zero, or through it
+        return [_made_right(each, coup, seq) if _is_open(each) else each for each in account.claims]
+    if account.settled or abs(target) >= abs(account.debt):
+        return share_debt(account.claims, target, seq)
+    of_winnings = OF_WINNINGS if coup.split is None else OF_WINNINGS | {coup.split.rule}
+    of_right_part = (frozenset() if balance.stake else OF_STAKE) | (frozenset() if balance.winnings else of_winnings)
+    claims: Sequence[Finding] = account.claims
+    if any(_is_open(each) and each.rule not in of_right_part for each in claims):
+        claims = [
+            each.put_right(seq) if each.rule in of_right_part and each.owed and _is_open(each) else each
+            for each in claims
+        ]
+    return share_debt(claims, target, seq)
+
+
+def _is_open(found: Finding) -> bool:
+    """Whether a finding is not put right. A loser that lies on the felt is no debt."""
+    return found.put_right_by is None and found.rule != LYING
 
 
 def _made_right(found: Finding, coup: Coup, seq: int) -> Finding:
@@ -132,30 +133,33 @@ def _made_right(found: Finding, coup: Coup, seq: int) -> Finding:
 
     Where a party to it approved the settlement, the finding keeps what it says.
     """
-    if not any(move.settled for move in coup.payments):
+    if coup.debt or not any(move.settled for move in coup.payments):
         return found.put_right(seq)
     if coup.account.approver_is_party:
         return replace(found, put_right_by=seq, owed=None)
     return replace(found.put_right(seq), severity="info")
 
 
-def share_debt(claims: list[Finding], open_: Sequence[int], target: int, seq: int) -> None:
-    """Let the ``open_`` findings owe ``target``: what is paid goes to the earliest, what is added to the last."""
-    signed = {index: _signed(claims[index]) for index in open_}
+def share_debt(claims: Sequence[Finding], target: int, seq: int) -> list[Finding]:
+    """Return ``claims``, of which those that are open owe ``target``, in minor units, from event ``seq`` on.
+
+    What is paid goes to the earliest, what is added to the last.
+    """
+    signed = {index: _signed(each) for index, each in enumerate(claims) if _is_open(each)}
     excess = sum(signed.values()) - target
-    for index in open_:
-        taken = max(0, min(excess, signed[index])) if excess > 0 else min(0, max(excess, signed[index]))
-        if taken:
-            signed[index] -= taken
-            excess -= taken
-    if excess and open_:  # one claim in a coup: what owes already owes more
-        owing = [index for index in open_ if claims[index].owed is not None]
-        signed[(owing or open_)[-1]] -= excess
-    for index in open_:
-        now, found = signed[index], claims[index]
-        if now == _signed(found):
-            continue
-        claims[index] = found.put_right(seq) if not now else replace(found, owed=owed_by(found.rule, now, found.player))
+    for index, owes in signed.items():
+        taken = max(0, min(excess, owes)) if excess > 0 else min(0, max(excess, owes))
+        signed[index] -= taken
+        excess -= taken
+    if excess and signed:  # one claim in a coup: what owes already owes more
+        owing = [index for index in signed if claims[index].owed is not None]
+        signed[(owing or list(signed))[-1]] -= excess
+    shared = list(claims)
+    for index, now in signed.items():
+        found = claims[index]
+        if now != _signed(found):
+            shared[index] = replace(found, owed=owed_by(found.rule, now, found.player)) if now else found.put_right(seq)
+    return shared
 
 
 def _signed(found: Finding) -> int:

@@ -13,7 +13,7 @@ been lifted unseen. So there may be several amounts that he has had (``stakes_he
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from settlement.findings import find
 from settlement.money import EVEN, Odds, halved, is_rounded_up
@@ -83,9 +83,8 @@ def balance(table: Table, wager: Wager, sums: LeftUpSums) -> Balance:
     debt = winnings + stake + account.settled
     if not _is_rounded_up(table, wager, debt):
         return Balance(winnings, stake, debt)
-    if winnings >= debt:
-        return Balance(winnings - debt, stake, 0, (debt, 0))
-    return Balance(winnings, stake - debt, 0, (0, debt))
+    of_winnings, of_stake = (debt, 0) if winnings >= debt else (0, debt)
+    return Balance(winnings - of_winnings, stake - of_stake, 0, (of_winnings, of_stake))
 
 
 def _is_rounded_up(table: Table, wager: Wager, too_much: int) -> bool:
@@ -158,17 +157,16 @@ def left_up_sums(table: Table) -> dict[str, LeftUpSums]:
         before = left_up.get(source.id) or known_sums(source)
         left_up[source.id], beyond = _spread(source, wager, before, link)
         if beyond and source.status in ("won", "released"):
-            find(
-                table,
-                "left-up-stake-mismatch",
-                source.decided_by or 0,
-                link.seq,
-                wager=wager,
-                expected=wager.stake - beyond,
-                recorded=wager.stake,
-                left_up_from=source.id,
-            )
+            find_left_up(table, wager, source, link.seq, expected=wager.stake - beyond)
     return left_up
+
+
+def find_left_up(table: Table, wager: Wager, source: Wager | None, seq: int, *, expected: int) -> None:
+    """Report, at event ``seq``, that ``source`` leaves no more than ``expected``, in minor units, for ``wager``."""
+    decided = source.decided_by if source is not None else None
+    amounts = {"expected": expected, "recorded": wager.stake}
+    facts: dict[str, Any] = {**amounts, "left_up_from": wager.left_up_from}
+    find(table, "left-up-stake-mismatch", decided or 0, seq, wager=wager, **facts)
 
 
 def _spread(source: Wager, wager: Wager, sums: LeftUpSums, link: LeftUp) -> tuple[LeftUpSums, int]:

@@ -12,7 +12,8 @@ from settlement.events import Event
 class NeedsReplay(Exception):
     """The event changes what was folded before it: the stream must be replayed from ``from_seq``.
 
-    ``held`` are the changes that are known by now to have no effect: ``State`` takes them.
+    ``held`` are the changes that were found to have no effect, all of them: ``State`` takes them. Empty for an event
+    that was not known in advance.
     """
 
     def __init__(self, from_seq: int = 1, held: Collection[int] = ()) -> None:

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, cast
+from functools import cache
+from typing import Any, Union, cast
 
 import msgspec
 from msgspec import UNSET
 
+from settlement import registries
 from settlement.events import (
     DATA_OF,
     TYPES,
@@ -69,9 +71,17 @@ class ShapeError(ValueError):
 # The fast path: checks the shape of every field, but nothing that `checked` does. It knows no types of integrators.
 decode_fast = msgspec.json.Decoder(ContractEvent).decode
 
-_decode_array = msgspec.json.Decoder(list[ContractEvent]).decode
 _decode_raws = msgspec.json.Decoder(list[msgspec.Raw]).decode
 _decode_extension: Callable[[bytes | msgspec.Raw], Event] = msgspec.json.Decoder(ExtensionEvent).decode
+
+
+@cache
+def _array_decoder() -> Callable[[bytes], list[Event]]:
+    """Return what decodes an array of events of the contract and of the rulesets that are registered now."""
+    return msgspec.json.Decoder(list[Union[tuple(TYPES.values())]]).decode  # type: ignore[misc]  # noqa: UP007
+
+
+registries.forgets(_array_decoder.cache_clear)
 
 _CHECKED = frozenset((EventsLost, EntryCorrected, ExtensionEvent))
 _LOOKED_AT = _CHECKED | (PERSONS_OF.keys() - NAMES_A_PLAYER)
@@ -211,7 +221,7 @@ def _are_of_known_years_and_streams(events: list[Event]) -> bool:
 def decode_stored(array: bytes) -> list[Event]:
     """Return the events in a JSON ``array`` from the event store: each was ``checked`` when it was accepted."""
     try:
-        return cast(list[Event], _decode_array(array))
+        return _array_decoder()(array)
     except msgspec.ValidationError:  # one of them is of a type of an integrator's own
         return [_decode_any_type(raw) for raw in _decode_raws(array)]
 
@@ -278,7 +288,7 @@ def decode_canonical_all(array: bytes) -> tuple[list[Event], list[bytes]] | None
     if b'"ext"' in array:  # or an escape stands for one of its letters: then the count of names below says so
         return None
     try:
-        events, envelopes = cast(list[Event], _decode_array(array)), _decode_any(array)
+        events, envelopes = _array_decoder()(array), _decode_any(array)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     added = 0

@@ -333,6 +333,7 @@ class Comparisons:
         plain = msgspec.structs.replace(
             table,
             wagers=wagers,
+            found=[],
             findings=[],
             amended=[],
             differences={},
@@ -391,6 +392,7 @@ def _play(table: Table) -> Table:
         corrections=[],
         announced=[],
         held=[],
+        found=[],
         acted_on={},
         counted=0,
         money=[],

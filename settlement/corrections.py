@@ -10,8 +10,13 @@ one that was corrected.
 
 Nothing is erased, and nobody corrects himself unseen: every correction and annulment is a finding, how grave is said by
 ``changes``. A change that ``approved`` leaves out has no effect while it is more than information; whether it is can be
-told only when it comes, so such a change is *held* when the stream is read again: the first that is found each time,
-because without its effect a later one may be more grave or less. So the steps in which a stream is read do not matter.
+told only when it comes, so such changes are *held* when the stream is read again:
+
+    first reading   each has its effect; those that are more than information are held in the next
+    second          without them another may be more than information: then every change without approval is held
+    third           nothing is left to be found
+
+So any number of changes costs three readings at most, and the steps in which a stream is read do not matter.
 A change never corrects a change: whoever errs in a correction corrects the same event once more, or annuls it.
 """
 
@@ -38,9 +43,6 @@ Change: TypeAlias = EntryCorrected | EntryAnnulled | Voiding
 
 Reading: TypeAlias = tuple[int, Event]
 """How an event reads: the change by which it never happened or is void, 0 if it stands; and its data."""
-
-MOST_HELD = 16
-"""The changes that are held one after the other; the next one takes every later change without approval with it."""
 
 Fault: TypeAlias = Literal[
     "unknown_seq",
@@ -74,26 +76,13 @@ def changes_in(events: Iterable[Event]) -> list[Change]:
     return [cast(Change, event) for event in may_change if target_of(event) is not None]
 
 
-def still_held(held: Collection[int], changes: Iterable[Change], *, known_through: int) -> frozenset[int]:
-    """Return with which of ``held`` to begin again now that ``changes`` are known, and not only those before.
-
-    What was held stays so where the changes after ``known_through`` leave alone what lies before it, by which it was
-    judged. Otherwise what is held is found anew, from none.
-    """
-    changes = list(changes)
-    known = Corrections(changes)
-    new = [known.entry_of(change.seq) for change in changes if change.seq > known_through]
-    is_unmoved = len(held) <= MOST_HELD and max(held, default=0) < min(new, default=0)
-    return frozenset(held if is_unmoved or not new else ())
-
-
 class Corrections:
     """The changes of a stream, and what each event is after them.
 
     ``held`` are the changes that are known to have no effect, by seq.
     """
 
-    __slots__ = ("_by_entry", "_changes", "_entry_of", "_faults", "_undone_by", "held", "targets")
+    __slots__ = ("_by_entry", "_changes", "_entry_of", "_faults", "_undone_by", "held", "last", "targets")
 
     def __init__(self, changes: Iterable[Change], held: Collection[int] = ()) -> None:
         self._changes: dict[int, Change] = {
@@ -127,11 +116,8 @@ class Corrections:
             self._by_entry.setdefault(entry, []).append(change)
         self.targets = frozenset(self._by_entry)
         """The ``seq`` of every event that a change may change on."""
-
-    @property
-    def last(self) -> int:
+        self.last = max(self._changes, default=0)
         """The seq of the last change; 0 if there is none."""
-        return max(self._changes, default=0)
 
     @property
     def changes(self) -> list[Change]:
@@ -159,12 +145,11 @@ class Corrections:
         """Return why change ``seq`` can have no effect, as far as the changes tell; None if they do not."""
         return self._faults.get(seq)
 
-    def held_with(self, seq: int, approved: Collection[int] | None) -> frozenset[int]:
-        """Return what is held once change ``seq`` is found to have no effect; ``approved`` None: every one is."""
-        held = self.held | {seq}
-        if len(self.held) < MOST_HELD or approved is None:
-            return held
-        return held | {later for later in self._changes if later > seq and later not in approved}
+    def held_with(self, found: Iterable[int], approved: Collection[int] | None) -> frozenset[int]:
+        """Return what to hold after a reading that ``found`` changes without effect; ``approved`` None: each is."""
+        if approved is None or not self.held:
+            return self.held.union(found)
+        return self.held.union(found, self._changes.keys() - approved)
 
     def without(self, seq: int) -> Corrections:
         """Return these changes with ``seq`` the other way round: held if it is in effect, in effect if held.
@@ -197,6 +182,12 @@ class Corrections:
             if change.seq not in self.held and can_remove(change, event):
                 return change.seq
         return 0
+
+    def kept(self, event: Event) -> Event | None:
+        """Return ``event`` as the changes leave it, ``corrected``; None if one of them removed it."""
+        if event.seq not in self.targets:
+            return event
+        return None if self.removed_by(event) else self.corrected(event)
 
     def voids(self, seq: int) -> bool:
         """Whether change ``seq`` voids a result, rather than to say that it never happened."""

@@ -19,7 +19,7 @@ of another stream (``AnotherStream``), or on an event that changes what was alre
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any, TypeAlias, cast
+from typing import Any, cast
 
 import msgspec
 
@@ -34,7 +34,6 @@ from settlement.events import (
     CountOpened,
     EntryAnnulled,
     EntryCorrected,
-    Envelope,
     Event,
     EventsLost,
     ExtensionEvent,
@@ -43,6 +42,7 @@ from settlement.events import (
 from settlement.finding import Finding, latest
 from settlement.findings import find
 from settlement.incidents import with_consequences
+from settlement.interceptors import NOT_INTERCEPTED, Interceptors, around
 from settlement.mentions import load_wagers, mentioned, save_wagers
 from settlement.outcomes import Effect, effect_of
 from settlement.register import READINGS
@@ -55,7 +55,6 @@ __all__ = [
     "ENGINE_VERSION",
     "READINGS",
     "AnotherStream",
-    "Interceptors",
     "NeedsReplay",
     "State",
     "load_wagers",
@@ -69,10 +68,6 @@ ENGINE_VERSION = "3"
 # JSON, because sums of amounts may be larger than the 64 bits of MessagePack's integers.
 _encode = msgspec.json.Encoder().encode
 _decode = msgspec.json.Decoder(Table).decode
-Interceptors: TypeAlias = Mapping[type[Envelope], Callable[[Any], object]]
-"""By event type, what is called with an event in place of folding it."""
-
-NOT_INTERCEPTED: Interceptors = {}
 
 
 class State:
@@ -82,7 +77,7 @@ class State:
     that each event is folded as they leave it. A change that is not among them raises ``NeedsReplay`` when it is fed.
     ``readings`` are the register; None: the session's own params decide (``register``).
     ``approved`` are the changes that two officers approved, by seq; None: all. Another change that is more than
-    information waits: it has no effect and says so. ``NeedsReplay`` tells that when it comes, one each time (``held``).
+    information waits: it has no effect and says so. ``NeedsReplay`` names them with the last known change (``held``).
     ``compares``: whether to find out what changes hide, and what the session's own params would pay (``comparison``). A
     state that does not compare takes ``held`` as it is given, and never raises for it.
     """
@@ -195,11 +190,11 @@ class State:
         wager): what was put right in a later coup or settled in a dispute. ``finding.latest`` merges the two.
 
         ``interceptors`` take over the events of some types, to look at the state before and after: each is called with
-        the event and has to ``feed`` it.
+        the event and with what folds it, which it has to call. The state may not have counted earlier events yet.
 
         Raise ``AnotherStream`` for an event of another stream. Raise ``NeedsReplay`` for an event that does not come
         after the last one, and for a change that was not known in advance. What came before it is folded. Raise
-        ``NeedsReplay`` with ``held``, what comes after it being left, if a change is found to have no effect.
+        ``NeedsReplay`` with ``held`` at the last known change, if changes are found to have no effect.
         """
         table = self.table
         before, amended_before = len(table.findings), len(table.amended)
@@ -219,8 +214,8 @@ class State:
 
     def _watch(self, event: Event, interceptors: Interceptors) -> None:
         """Fold one event of a stream that changes earlier ones, or is compared with another reading of itself."""
-        if type(event) in interceptors:  # which feeds it
-            interceptors[type(event)](event)
+        if type(event) in interceptors:
+            interceptors[type(event)](event, self.feed)
             return
         table, comparisons, corrections = self.table, self._comparisons, self.corrections
         seq = event.seq
@@ -229,7 +224,7 @@ class State:
         if self._compares and seq in corrections.targets:
             comparisons.begin(event)
         before = len(table.findings)
-        self._run((event,), interceptors)
+        self._run((event,), NOT_INTERCEPTED)
         found = table.findings[before:]
         if seq < corrections.last:
             changes.follow(table, event, corrections, found)
@@ -253,7 +248,10 @@ class State:
                 or event.stream != stream
             ):
                 table.next_seq, table.last_seq, table.events, table.clock = expected, last_seq, folded, clock
-                interceptors.get(type(event), self._fold_unusual)(event)
+                if type(event) in interceptors:
+                    interceptors[type(event)](event, self._fold_unusual)
+                else:
+                    self._fold_unusual(event)
                 expected, last_seq, folded, clock = table.next_seq, table.last_seq, table.events, table.clock
                 if folded == 1:  # that was the opener, which names the ruleset
                     stream = table.stream
@@ -265,10 +263,8 @@ class State:
         table.next_seq, table.last_seq, table.events, table.clock = expected, last_seq, folded, clock
 
     def _handler_of(self, interceptors: Interceptors) -> Callable[[type], Handler | None]:
-        """Return a lookup of handlers by event type: None for types that are intercepted or need another look."""
-        if not interceptors:
-            return self._usual.get
-        return {kind: handler for kind, handler in self._usual.items() if kind not in interceptors}.get
+        """Return a lookup of handlers, interceptors included, by event type: None for types that need another look."""
+        return around(self._usual, interceptors, self.table).get if interceptors else self._usual.get
 
     def _fold_unusual(self, event: Event) -> None:
         """Fold an event that is more than the next one for its handler; raise as ``feed_all`` does."""
@@ -278,7 +274,7 @@ class State:
             raise AnotherStream(table.stream, event.stream)
         target = target_of(event)
         if seq <= table.last_seq or (target is not None and not self.corrections.knows(event)):
-            raise NeedsReplay(held=self.corrections.held if seq > table.last_seq else ())
+            raise NeedsReplay
         if table.events == 0:
             table.stream = event.stream
         # An event that was declared lost and arrived after all is below next_seq: it is folded in its turn.
@@ -301,7 +297,10 @@ class State:
                 return
             event = self.corrected(event)
         if target is not None:
-            if not self._change(cast(Change, event)):
+            is_in_play = self._change(cast(Change, event))
+            if table.found and seq == self.corrections.last:
+                raise NeedsReplay(held=self.corrections.held_with(table.found, self._approved))
+            if not is_in_play:
                 return
             changes.restore_call(table, cast(Change, event))
         handler = self._handlers.get(type(event))
@@ -336,7 +335,7 @@ class State:
         if fault is not None:
             changes.report_fault(table, change, fault)
             if fault == "not_last_result" and not is_held:
-                self._hold(seq)
+                self._find_without_effect(seq)
             return False
         effect = self._effect_of(change, is_held=is_held)
         severity, grave = changes.severity_of(table, change, self.corrections, effect)
@@ -345,23 +344,24 @@ class State:
             severity = "info"  # they name it as their cause
         if severity == "info" and is_held:
             severity = "major"
-        waits = is_held or (
-            severity is not None and severity != "info" and self._approved is not None and seq not in self._approved
-        )
-        if waits and not is_held:
-            self._hold(seq)
-        if severity is not None or waits:
-            changes.report(table, change, self.corrections, severity or "major", effect, grave, waits=waits)
+        is_approved = self._approved is None or seq in self._approved
+        if severity not in (None, "info") and not is_approved and not is_held:
+            self._find_without_effect(seq)
+        if severity is not None or is_held:
+            changes.report(table, change, self.corrections, severity or "major", effect, grave, waits=is_held)
             if difference is not None:
                 difference.finding = table.findings[-1]
-                difference.waits = waits
+                difference.waits = is_held
                 table.findings[-1] = as_it_reads(difference)
-        return is_in_play and not waits
+        return is_in_play and not is_held
 
-    def _hold(self, seq: int) -> None:
-        """Have the stream be read again without change ``seq``, which had its effect on what came before it."""
+    def _find_without_effect(self, seq: int) -> None:
+        """Have the stream be read again without change ``seq``, which had its effect on what came before it.
+
+        The rest is judged as if it went on having it, so that one more reading does for every such change.
+        """
         if self._compares:
-            raise NeedsReplay(held=self.corrections.held_with(seq, self._approved))
+            self.table.found.append(seq)
 
     def _effect_of(self, change: Change, *, is_held: bool) -> Effect:
         """Return what ``change`` does to the wagers, or would do if it is held, by what stands now."""

@@ -12,30 +12,23 @@ rules with the chips is found as well, and owes nothing. All findings of an acco
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, cast
+from operator import attrgetter
+from typing import Any
+
+from msgspec.structs import replace
 
 from settlement.account_findings import NO_CLAIM, RULE_OF_STAKE, Coup, as_one_incident, as_they_read
 from settlement.accounts import NO_ACCOUNT, LeftUpSums, balance, net, part_of_stake, stake_due_of
 from settlement.acts import PUT_RIGHT, facts_of
-from settlement.finding import Finding, FindingRef
 from settlement.findings import find
 from settlement.money import share
 from settlement.other_readings import soften
 from settlement.payouts import find_unsettled
-from settlement.state import Move, Table, Wager
+from settlement.state import Account, Move, Table, Wager
 
 
-class Judged(NamedTuple):
-    """What a coup leaves of an account: debt, what was rounded up, findings as they read now, and the first of them."""
-
-    debt: int
-    gift: int
-    claims: tuple[Finding, ...]
-    head: FindingRef | None
-
-
-def judge(table: Table, wager: Wager, sums: LeftUpSums, seq: int, *, is_over: bool = True) -> Judged:
-    """Report what the coup that event ``seq`` ends adds to the account of ``wager``.
+def judge(table: Table, wager: Wager, sums: LeftUpSums, seq: int, *, is_over: bool = True) -> Account:
+    """Report what the coup that event ``seq`` ends adds to the account of ``wager``, and return it as it is then.
 
     ``is_over``: it has ended. In its midst nothing is missing.
     """
@@ -46,23 +39,23 @@ def judge(table: Table, wager: Wager, sums: LeftUpSums, seq: int, *, is_over: bo
     if not wager.undecided:
         _report_breakage(table, wager)
     found = balance(table, wager, sums)
-    debt, before = found.debt, account.debt
-    if not is_over and wager.id in table.due:
-        debt = before
-    is_nearer = 0 <= debt <= before or before <= debt <= 0
-    part = 0 if is_nearer else debt - before if debt * before > 0 else debt
-    coup = Coup(table, wager, account, sums, found, payments, before, part)
-    carrier = _find_claim(coup, seq) if part else None
-    if payments and not part and not before:
+    debt = account.debt if not is_over and wager.id in table.due else found.debt
+    coup = Coup(table, wager, account, sums, found, payments, debt)
+    carrier = _find_claim(coup, seq) if coup.part else None
+    if payments and not coup.part and not account.debt:
         _inform(coup)
-    _find_acts(coup, part if carrier == "act" else 0)
+    _find_acts(coup, coup.part if carrier == "act" else 0)
     if wager.id in table.taken:
-        _find_sweep(coup, part if carrier == "sweep" else 0, is_over=is_over)
+        _find_sweep(coup, coup.part if carrier == "sweep" else 0, is_over=is_over)
     head = as_one_incident(table, start, account.head)
     moved = max([move.seq for move in account.moves] + [sums.seq]) or seq
-    claims = as_they_read(coup, debt, before if debt * before > 0 else 0, moved, is_carried=carrier is not None)
-    new = [each for each in table.findings[start:] if each.rule not in NO_CLAIM]
-    return Judged(debt, sum(found.rounded), (*claims, *new), head)
+    claims = as_they_read(coup, moved, is_carried=carrier is not None)
+    claims += [each for each in table.findings[start:] if each.rule not in NO_CLAIM]
+    return replace(account, debt=debt, gift=sum(found.rounded), claims=tuple(claims), head=head)
+
+
+_of_plain = attrgetter("debt", "claims", "acts", "lifted", "settled", "early", "put_back", "recovered")
+"""The fields of an account that are all empty where the money of its wager is plain."""
 
 
 def is_plain(wager: Wager, sums: LeftUpSums) -> bool:
@@ -73,18 +66,7 @@ def is_plain(wager: Wager, sums: LeftUpSums) -> bool:
     """
     if wager.status not in ("won", "lost") or wager.announced is not None:
         return False
-    account = wager.account
-    if account is not None and (
-        len(account.moves) > 1
-        or account.debt
-        or account.claims
-        or account.acts
-        or account.lifted
-        or account.settled
-        or account.early
-        or account.put_back
-        or account.recovered
-    ):
+    if wager.account is not None and (len(wager.account.moves) > 1 or any(_of_plain(wager.account))):
         return False
     return (
         wager.winnings_paid == wager.winnings_due - sums.pressed and wager.stake_paid == wager.stake_due - sums.plays_on
@@ -128,7 +110,7 @@ def _find_payment(coup: Coup) -> None:
         _find_on_loser(coup)
     elif (first := _first_of_duplicates(coup)) > 0:
         _claim(coup, "payout-duplicated", first, *coup.seqs, due=sum(coup.due), paid_seq=first)
-    elif coup.before or coup.account.settled or found.winnings * found.stake < 0:
+    elif coup.account.debt or coup.account.settled or found.winnings * found.stake < 0:
         _find_in_all(coup)
     else:
         _find_parts(coup)
@@ -158,8 +140,8 @@ def _find_undue(coup: Coup) -> None:
     elif last.rule == "payout-without-result":
         _claim(coup, last.rule, last.by, *seqs, due=due, status=wager.status)
     else:
-        paid: dict[str, Any] = {"amount": due + coup.balance.debt, "difference": coup.part, "result": last.result}
-        find_unsettled(table, wager, last.rule, last.by, *seqs, event_type="payout.made", **paid)
+        paid: dict[str, Any] = {"expected": 0, "recorded": due + coup.balance.debt, "difference": coup.part}
+        find_unsettled(table, wager, last.rule, last.by, *seqs, event_type="payout.made", result=last.result, **paid)
 
 
 def _find_on_loser(coup: Coup) -> None:
@@ -191,7 +173,7 @@ def _find_in_all(coup: Coup) -> None:
         rule, facts = _rule_of_stake(coup)
     else:
         rule, facts = _rule_of_winnings(coup)
-        if coup.before or coup.account.settled:
+        if coup.account.debt or coup.account.settled:
             rule = "payout-overpaid" if coup.part > 0 else "payout-underpaid"
         facts.pop("odds", None)  # they say nothing of a stake
     _claim(coup, rule, *coup.seqs, due=sum(coup.due), part="all", **facts)
@@ -250,19 +232,13 @@ def _inform(coup: Coup) -> None:
 
 
 def _find_rounded(coup: Coup) -> None:
-    wager, sums = coup.wager, coup.sums
-    paid = wager.winnings_paid, wager.stake_paid
-    for index, is_rounded in enumerate(coup.balance.rounded):
-        if is_rounded and net(coup.payments)[index]:
-            find(
-                coup.table,
-                "rounded-in-players-favour",
-                *coup.seqs,
-                wager=wager,
-                expected=(wager.winnings_due - sums.pressed, wager.stake_due - sums.plays_on)[index],
-                recorded=paid[index],
-                unit=coup.table.open_session().payout_unit,
-            )
+    wager, sums, unit = coup.wager, coup.sums, coup.table.open_session().payout_unit
+    dues = wager.winnings_due - sums.pressed, wager.stake_due - sums.plays_on
+    parts = zip(dues, (wager.winnings_paid, wager.stake_paid), coup.balance.rounded, net(coup.payments), strict=True)
+    for due, paid, rounded, moved in parts:
+        if rounded and moved:
+            rule = "rounded-in-players-favour"
+            find(coup.table, rule, *coup.seqs, wager=wager, expected=due, recorded=paid, unit=unit)
 
 
 def _report_breakage(table: Table, wager: Wager) -> None:
@@ -271,17 +247,9 @@ def _report_breakage(table: Table, wager: Wager) -> None:
         return
     part = part_of_stake(table, wager)
     unit = table.open_session().payout_unit
-    if (wager.decided_by or 0) > table.coup_began and not share(wager.standing, part, unit)[1]:
-        find(
-            table,
-            "indivisible-stake",
-            wager.placed_by,
-            wager.decided_by or 0,
-            wager=wager,
-            expected=wager.stake_due,
-            odds=str(part),
-            unit=unit,
-        )
+    seqs = wager.placed_by, wager.decided_by or 0
+    if seqs[1] > table.coup_began and not share(wager.standing, part, unit)[1]:
+        find(table, "indivisible-stake", *seqs, wager=wager, expected=wager.stake_due, odds=str(part), unit=unit)
 
 
 def _check_announced(table: Table, wager: Wager, moves: Sequence[Move]) -> None:
@@ -291,18 +259,11 @@ def _check_announced(table: Table, wager: Wager, moves: Sequence[Move]) -> None:
     if not moves and wager.paid_by > table.coup_began:
         moves = (Move(wager.paid_by, wager.winnings_due, wager.stake_due),)
     payouts = [move.winnings for move in moves if move.winnings >= 0 and move.stake >= 0 and not move.settled]
-    if not payouts or net(moves)[0] == wager.announced or all(paid == wager.announced for paid in payouts):
-        return
-    find(
-        table,
-        "payment-not-as-announced",
-        wager.announced_by,
-        *(move.seq for move in moves),
-        wager=wager,
-        expected=wager.announced,
-        recorded=net(moves)[0],
-        announced_seq=wager.announced_by,
-    )
+    amount, paid, by = wager.announced, net(moves)[0], wager.announced_by
+    if payouts and paid != amount and any(each != amount for each in payouts):
+        seqs = by, *(move.seq for move in moves)
+        rule = "payment-not-as-announced"
+        find(table, rule, *seqs, wager=wager, expected=amount, recorded=paid, announced_seq=by)
 
 
 # Acts on the chips
@@ -319,21 +280,14 @@ def _find_acts(coup: Coup, carried: int) -> None:
         back = [move for move in coup.payments if move.stake < 0 and move.seq > seq]
         if not account.lifted or -sum(move.stake for move in back) >= act.amount:
             right_by = back[-1].seq if back else wager.changed_by  # the sweep
-            facts = cast(dict[str, Any], facts_of("wager.withdrawn", act.rule, act.amount, seq, right_by))
+            facts = dict[str, Any](facts_of("wager.withdrawn", act.rule, act.amount, seq, right_by))
             find(coup.table, PUT_RIGHT, *act.evidence, right_by, wager=wager, **facts)
             continue
-        is_open = wager.undecided or wager.status == "withdrawn"
-        outcome = {} if is_open else {"decided_seq": wager.decided_by, "status": wager.status}
-        find(
-            coup.table,
-            act.rule,
-            *act.evidence,
-            wager=wager,
-            severity=act.severity,
-            recorded=act.amount,
-            difference=carried if act is acts[-1] and carried else None,
-            **cast(dict[str, Any], outcome | act.facts),
-        )
+        facts = dict[str, Any](act.facts)
+        if not wager.undecided and wager.status != "withdrawn":
+            facts = {"decided_seq": wager.decided_by, "status": wager.status} | facts
+        facts |= {"recorded": act.amount, "difference": (carried or None) if act is acts[-1] else None}
+        find(coup.table, act.rule, *act.evidence, wager=wager, severity=act.severity, **facts)
 
 
 def _find_sweep(coup: Coup, carried: int, *, is_over: bool) -> None:
@@ -342,19 +296,12 @@ def _find_sweep(coup: Coup, carried: int, *, is_over: bool) -> None:
     ``is_over``: the coup has ended. Until then the sweep of a winner stands.
     """
     table, wager = coup.table, coup.wager
-    is_back = not coup.wager.is_swept
+    is_back = not wager.is_swept
     if not wager.undecided:
         is_back |= coup.balance.stake >= 0 or not coup.balance.debt
     if is_back and not carried and (is_over or wager.status != "won"):
         return
-    find(
-        table,
-        "void-stake-kept" if wager.status == "void" else "winning-wager-collected",
-        wager.placed_by,
-        wager.decided_by or 0,
-        table.taken[wager.id],
-        wager=wager,
-        difference=carried or None,
-        status=wager.status,
-        decided_seq=wager.decided_by,
-    )
+    decided, swept = wager.decided_by, table.taken[wager.id]
+    rule = "void-stake-kept" if wager.status == "void" else "winning-wager-collected"
+    seqs, owes = (wager.placed_by, decided or 0, swept), carried or None
+    find(table, rule, *seqs, wager=wager, difference=owes, status=wager.status, decided_seq=decided)

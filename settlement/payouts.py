@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from settlement import acts
 from settlement.account_findings import LYING
-from settlement.accounts import handed_back, handed_since
+from settlement.accounts import find_left_up, handed_back, handed_since
 from settlement.events import PayoutMade, PayoutRecovered, StakesCollected, WagerPlaced
 from settlement.events.stakes import WagerPlacedData
 from settlement.findings import find
@@ -101,36 +101,34 @@ def recover(table: Table, event: PayoutRecovered) -> None:
     move = Move(event.seq, -data.winnings, -data.stake)
     if wager is None:
         enter_for_stranger(table, data.wager, move)
-    elif wager.status == "out_of_scope":
-        wager.winnings_paid -= data.winnings
-        wager.stake_paid -= data.stake
-        wager.changed_by = event.seq
     else:
         enter(table, wager, move)
 
 
 def _enter_payout(table: Table, event: PayoutMade, wager: Wager) -> None:
     data, seq = event.data, event.seq
-    if wager.status == "out_of_scope":
-        wager.winnings_paid += data.winnings
-        wager.stake_paid += data.stake_returned
-        wager.paid_by = wager.changed_by = seq
+    move = Move(seq, data.winnings, data.stake_returned)
+    if not wager.undecided:
+        enter(table, wager, move)
+        wager.paid_by = wager.paid_by or seq
         return
-    if wager.undecided:
-        rule, by = why_undecided(table, wager) or ("payout-without-result", wager.placed_by)
-        enter(table, wager, Move(seq, data.winnings, data.stake_returned, rule=rule, by=by, result=table.result))
-        return
-    enter(table, wager, Move(seq, data.winnings, data.stake_returned))
-    wager.paid_by = wager.paid_by or seq
+    rule, by = settles_no_decision(table, wager) or ("payout-without-result", wager.placed_by)
+    if wager.status == "open" and rule == "payout-without-result" and table.last_result > wager.placed_by:
+        rule, by = "push-paid", table.last_result
+    enter(table, wager, replace(move, rule=rule, by=by, result=table.result))
 
 
 def enter(table: Table, wager: Wager, move: Move) -> None:
-    """Enter ``move`` in the account of ``wager``, which is judged when the coup ends."""
-    account = account_of(table, wager)
-    account.moves = (*account.moves, move)
-    is_whole = wager.stake_paid - account.put_back + account.lifted <= account.withdrawn  # all that stands lay there
+    """Enter ``move`` in the account of ``wager``, which is judged when the coup ends, if its text speaks of the bet."""
+    paid_before = wager.stake_paid
     wager.winnings_paid += move.winnings
     wager.stake_paid += move.stake
+    wager.changed_by = move.seq
+    if wager.status == "out_of_scope":
+        return
+    account = account_of(table, wager)
+    account.moves = (*account.moves, move)
+    is_whole = paid_before - account.put_back + account.lifted <= account.withdrawn  # all that stands lay there
     account.settled += move.settled
     if move.stake < 0:
         _note_recovered(wager, account, -move.stake)
@@ -139,7 +137,6 @@ def enter(table: Table, wager: Wager, move: Move) -> None:
         account.put_back += move.stake
         account.moves = (*account.moves[:-1], replace(move, put_back=move.stake))
         table.taken.pop(wager.id, None)
-    wager.changed_by = move.seq
     table.moved[wager.id] = None
     if move.is_payment:
         table.due.pop(wager.id, None)
@@ -185,19 +182,6 @@ def adopt(table: Table, wager: Wager) -> None:
         enter(table, wager, replace(move, rule="payout-without-result", by=wager.placed_by))
 
 
-def why_undecided(table: Table, wager: Wager) -> tuple[str, int] | None:
-    """Return the rule that a payout on an open wager breaks now, and the event that shows it.
-
-    None if nothing has come since it was placed, or if a zero holds it.
-    """
-    if wager.status != "open":
-        return None
-    unsettled = settles_no_decision(table, wager)
-    if unsettled is None and table.last_result > wager.placed_by:
-        return "push-paid", table.last_result
-    return unsettled
-
-
 def settles_no_decision(table: Table, wager: Wager) -> tuple[str, int] | None:
     """Return the rule that settling ``wager`` breaks: the last throw was voided, or decided nothing for it."""
     if table.voided_by:
@@ -210,38 +194,18 @@ def settles_no_decision(table: Table, wager: Wager) -> tuple[str, int] | None:
     return None
 
 
+_SHOWN_BY = {"void-throw-settled": "voided_seq", "barred-number-settled": "barred_seq"}
+"""The facts that name the throw which decided nothing, by rule. Else it is a come-out on which the wager was off."""
+
+
 def find_unsettled(
-    table: Table,
-    wager: Wager,
-    rule: str,
-    by: int,
-    *seqs: int,
-    event_type: str,
-    amount: int | None,
-    result: str,
-    difference: int | None = None,
+    table: Table, wager: Wager, rule: str, by: int, *seqs: int, event_type: str, result: str, **amounts: Any
 ) -> None:
-    """Report that ``wager`` was collected, or paid ``amount``, on a throw that decides nothing for it."""
-    facts: dict[str, Any]
-    match rule:
-        case "void-throw-settled":
-            facts = {"voided_seq": by}
-        case "barred-number-settled":
-            facts = {"barred_seq": by}
-        case _:
-            facts = {"come_out_seq": by, "result": result}
-    find(
-        table,
-        rule,
-        by,
-        *seqs,
-        wager=wager,
-        expected=None if amount is None else 0,
-        recorded=amount,
-        difference=difference,
-        **facts,
-        event_type=event_type,
-    )
+    """Report that ``wager`` was collected, or paid ``amounts``, on a throw that decides nothing for it."""
+    facts: dict[str, Any] = {_SHOWN_BY.get(rule, "come_out_seq"): by, "event_type": event_type}
+    if rule not in _SHOWN_BY:
+        facts["result"] = result
+    find(table, rule, by, *seqs, wager=wager, **amounts, **facts)
 
 
 # Sweeps
@@ -251,12 +215,9 @@ def collect(table: Table, event: StakesCollected) -> None:
     """Sweep the stakes that the croupier collects as lost. One that had not lost may still be put right."""
     if table.acts:
         acts.note_sweep(table, event)
-    seq, session = event.seq, table.session
-    assert session is not None, "only the opener comes before it"
-    collections, swept, wheel = session.collections, table.swept, table.wheel
-    wager_of = table.wagers.get
+    seq, collections, swept = event.seq, table.open_session().collections, table.swept
     for wager_id in dict.fromkeys(event.data.wagers):
-        wager = wager_of(wager_id)
+        wager = table.wagers.get(wager_id)
         if wager is None:
             if collections:
                 find(table, "winning-wager-collected", seq, wager_id=wager_id, status="unknown")
@@ -265,7 +226,7 @@ def collect(table: Table, event: StakesCollected) -> None:
             if wager_id in swept:
                 del swept[wager_id]
                 # A stake lost in an earlier coup does not show that this coup was collected.
-                wheel.collected = True
+                table.wheel.collected = True
             if wager.account is not None:
                 _sweep_account(table, wager, wager.account, seq)
         elif wager.status != "out_of_scope":
@@ -283,7 +244,7 @@ def collect(table: Table, event: StakesCollected) -> None:
                 continue
             raised = len(table.findings)
             rule, by = unsettled
-            find_unsettled(table, wager, rule, by, seq, event_type=event.type, amount=None, result=table.result)
+            find_unsettled(table, wager, rule, by, seq, event_type=event.type, result=table.result)
             table.moved[wager_id] = None
             account.claims += tuple(table.findings[raised:])
             account.head = account.head or next((each.ref for each in account.claims), None)
@@ -317,17 +278,7 @@ def note_left_up(table: Table, wager: Wager, seq: int) -> None:
     """Note that ``wager`` plays with the stake of the one it was left up from, if there is such a stake."""
     source = table.wagers.get(wager.left_up_from or "")
     if source is None or source is wager or source.status == "lost":
-        decided = 0 if source is None or source is wager else source.decided_by or 0
-        find(
-            table,
-            "left-up-stake-mismatch",
-            decided,
-            seq,
-            wager=wager,
-            expected=0,
-            recorded=wager.stake,
-            left_up_from=wager.left_up_from,
-        )
+        find_left_up(table, wager, None if source is wager else source, seq, expected=0)
     elif source.status != "out_of_scope":
         table.left_up[wager.id] = LeftUp(source.id, seq)
         _spare_the_missing(table, wager, source)
@@ -382,15 +333,14 @@ def _continue(table: Table, event: PayoutMade, source: Wager, wager_id: str, kin
 
 def _as_placed(event: PayoutMade, wager: Wager, kind: Kind) -> WagerPlaced:
     """Return the placement that a payout with ``continues_as`` stands for."""
-    data = WagerPlacedData(wager=wager.id, bet=wager.bet, stake=wager.stake, marker=kind.marker or UNSET)
-    if wager.number is not None:
-        data = replace(data, number=wager.number)
-    if wager.base is not None:
-        data = replace(data, base=wager.base)
-    if wager.pockets:
-        data = replace(data, numbers=list(wager.pockets))
-    if wager.which:
-        data = replace(data, which=list(wager.which))
+    numbers, which = list(wager.pockets) or UNSET, list(wager.which) or UNSET
+    named: dict[str, Any] = {
+        "number": wager.number or UNSET,
+        "base": wager.base or UNSET,
+        "numbers": numbers,
+        "which": which,
+    }
+    data = WagerPlacedData(wager=wager.id, bet=wager.bet, stake=wager.stake, marker=kind.marker or UNSET, **named)
     return WagerPlaced(stream=event.stream, seq=event.seq, occurred_at=event.occurred_at, data=data)
 
 
@@ -399,7 +349,8 @@ def is_described_by(table: Table, wager: Wager, data: WagerPlacedData) -> bool:
     link = table.left_up.get(wager.id)
     if link is None or not link.continues or link.described or data.bet != wager.bet:
         return False
-    if isinstance(data.number, int) and data.number != wager.number:
+    # A void wager has no number of its own: whatever number the placement names describes it.
+    if isinstance(data.number, int) and wager.number not in (None, data.number):
         return False
     if data.numbers and frozenset(data.numbers) != frozenset(wager.pockets):
         return False

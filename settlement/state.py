@@ -368,6 +368,7 @@ class Table(Struct, gc=False):
     corrections: list[dict[str, int | str]] = []
     announced: list[int] = []  # the changes to earlier events that were known in advance
     held: list[int] = []  # those of them that are known to have no effect
+    found: list[int] = []  # those that turned out to have none, which this reading still gives them
     acted_on: dict[int, ActedOn] = {}  # by seq
     counted: int = 0  # the last counted result, followed where there are changes to earlier events
     money: list[tuple[int, str]] = []  # paid, taken back or swept since: event and wager

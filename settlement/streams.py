@@ -35,7 +35,7 @@ def fold(
 def with_held(known: Sequence[Change], folded: Callable[[frozenset[int]], T]) -> T:
     """Return what ``folded`` returns once it is given every one of ``known`` that has no effect, by seq.
 
-    Which those are is known when a fold comes to them: it raises ``NeedsReplay`` and is called again.
+    Which those are is known when a fold has come to all of them: it raises ``NeedsReplay`` and is called again.
     """
     held: frozenset[int] = frozenset()
     for _ in range(len(known) + 1):

@@ -16,17 +16,19 @@ midst gives wrong nets as they stand (``as_it_stands``), and nothing that is onl
 
 from __future__ import annotations
 
+from typing import Any, cast
+
+from msgspec.structs import replace
+
 from settlement import acts
-from settlement.account_findings import LYING, as_one_incident, share_debt
-from settlement.accounts import LeftUpSums, handed_back, known_sums, left_up_sums, require_commission
+from settlement.account_findings import LYING, NO_CLAIM, added, as_one_incident, share_debt
+from settlement.accounts import NO_ACCOUNT, LeftUpSums, handed_back, known_sums, left_up_sums, require_commission
 from settlement.finding import Finding
 from settlement.findings import find
 from settlement.incidents import caused_anew, forget_coup
-from settlement.judging import Judged, is_plain, judge
+from settlement.judging import is_plain, judge
 from settlement.payouts import account_of, enter
 from settlement.state import Account, Move, Table, Wager
-
-NOTHING_UNUSUAL = Account()
 
 STRANGERS_REMEMBERED = 100
 """The ids under which nothing was placed whose debts are remembered."""
@@ -80,10 +82,9 @@ def _under_way(table: Table) -> tuple[list[Finding], list[Finding], dict[str, in
         judged = judge(table, wager, sums, table.last_seq, is_over=False)
         if wager_id not in table.due:  # what is due is not missing before the coup has ended
             debts[wager_id] = judged.debt
-        amended += _amended(wager.account, judged)
+        amended += _amended(wager.account or NO_ACCOUNT, judged)
     for wager_id, account in table.strangers.items():
-        if account.moves:
-            amended += _amended(account, _judge_stranger(table, wager_id, account))
+        amended += _amended(account, _judge_stranger(table, wager_id, account))
     amended += caused_anew(table, amended)
     found_now = table.findings[before:]
     del table.findings[before:]
@@ -105,11 +106,10 @@ def _end_unusual_coup(table: Table, seq: int) -> dict[str, LeftUpSums]:
         elif wager.account is not None or sums.plays_on or sums.pressed:
             _keep(account_of(table, wager), sums)
             wager.changed_by = seq
-        if wager.account is not None and wager.account == NOTHING_UNUSUAL:
+        if wager.account is not None and wager.account == NO_ACCOUNT:
             wager.account = None
-    for wager_id, account in list(table.strangers.items()):
-        if account.moves:
-            _end_stranger(table, wager_id, account)
+    for wager_id in [stranger for stranger, account in table.strangers.items() if account.moves]:
+        _end_stranger(table, wager_id)
     table.amended += caused_anew(table, table.amended)
     for unusual in (table.moved, table.left_up, table.taken):
         unusual.clear()
@@ -118,10 +118,9 @@ def _end_unusual_coup(table: Table, seq: int) -> dict[str, LeftUpSums]:
 
 def _end_account(table: Table, wager: Wager, sums: LeftUpSums, seq: int) -> None:
     """Judge the account of ``wager``, and keep of the coup what its account comes to."""
-    account = account_of(table, wager)
-    judged = judge(table, wager, sums, seq)
-    table.amended += _amended(account, judged)
-    account.debt, account.gift, account.claims, account.head = judged
+    before = account_of(table, wager)
+    account = wager.account = judge(table, wager, sums, seq)
+    table.amended += _amended(before, account)
     _keep(account, sums)
     if wager.undecided:
         account.early = handed_back(wager, account)
@@ -129,10 +128,9 @@ def _end_account(table: Table, wager: Wager, sums: LeftUpSums, seq: int) -> None
     wager.changed_by = seq
 
 
-def _amended(account: Account | None, judged: Judged) -> list[Finding]:
+def _amended(account: Account, judged: Account) -> list[Finding]:
     """Return earlier findings of an account that read otherwise now."""
-    known = account.claims if account is not None else ()
-    return [now for before, now in zip(known, judged.claims, strict=False) if before != now]
+    return [now for before, now in zip(account.claims, judged.claims, strict=False) if before != now]
 
 
 def _keep(account: Account, sums: LeftUpSums) -> None:
@@ -177,17 +175,9 @@ def _find_stakes_left(table: Table, seq: int) -> None:
             account = wager.account
             if account is not None and (wager.is_swept or account.debt > 0):
                 continue  # it is in the bank, or the player has it: then that is the claim
-            raised = len(table.findings)
-            find(
-                table,
-                LYING,
-                wager.decided_by or 0,
-                seq,
-                wager=wager,
-                decided_seq=wager.decided_by,
-                result=wager.result,
-                ending=table.coups_end_by,
-            )
+            raised, decided = len(table.findings), wager.decided_by
+            facts = {"decided_seq": decided, "result": wager.result, "ending": table.coups_end_by}
+            find(table, LYING, decided or 0, seq, wager=wager, **cast(dict[str, Any], facts))
             if len(table.findings) > raised:
                 account = account_of(table, wager)
                 account.claims = (*account.claims, table.findings[-1])
@@ -195,40 +185,30 @@ def _find_stakes_left(table: Table, seq: int) -> None:
     table.swept.clear()
 
 
-def _judge_stranger(table: Table, wager_id: str, account: Account) -> Judged:
-    """Report money for a wager that was never placed, which the player owes or is owed."""
-    moves, before, start = account.moves, account.debt, len(table.findings)
-    debt = before + sum(move.winnings + move.stake + move.settled for move in moves)
-    seqs = [move.seq for move in moves]
-    is_nearer = 0 <= debt <= before or before <= debt <= 0
-    left = debt if is_nearer else before if debt * before > 0 else 0
-    claims = list(account.claims)
-    share_debt(claims, [index for index, each in enumerate(claims) if each.owed is not None], left, seqs[-1])
-    if not is_nearer:
-        find(
-            table,
-            "payout-without-result" if debt > left else "payout-underpaid",
-            *seqs,
-            wager_id=wager_id,
-            expected=0,
-            recorded=debt,
-            difference=debt - left,
-            croupier=moves[-1].payer,
-            status="unknown",
-        )
-    elif not before and len(moves) > 1:
+def _judge_stranger(table: Table, wager_id: str, before: Account) -> Account:
+    """Report money for a wager that was never placed, which the player owes or is owed. Return its account after it."""
+    moves, start = before.moves, len(table.findings)
+    if not moves:
+        return before
+    debt = before.debt + sum(move.winnings + move.stake + move.settled for move in moves)
+    seqs, part = [move.seq for move in moves], added(before.debt, debt)
+    claims = share_debt(before.claims, debt - part, seqs[-1])
+    if part:
+        rule = "payout-without-result" if part > 0 else "payout-underpaid"
+        facts: dict[str, Any] = {"croupier": moves[-1].payer, "status": "unknown"}
+        find(table, rule, *seqs, wager_id=wager_id, expected=0, recorded=debt, difference=part, **facts)
+    elif not before.debt and len(moves) > 1:
         find(table, "payout-put-right", *seqs, wager_id=wager_id, expected=0, recorded=0, movements=len(moves))
-        return Judged(debt, 0, tuple(claims), account.head)
-    head = as_one_incident(table, start, account.head)
-    return Judged(debt, 0, (*claims, *table.findings[start:]), head)
+    head = as_one_incident(table, start, before.head)
+    new = [each for each in table.findings[start:] if each.rule not in NO_CLAIM]
+    return replace(before, debt=debt, claims=(*claims, *new), head=head)
 
 
-def _end_stranger(table: Table, wager_id: str, account: Account) -> None:
-    judged = _judge_stranger(table, wager_id, account)
-    table.amended += _amended(account, judged)
-    account.debt, account.gift, account.claims, account.head = judged
+def _end_stranger(table: Table, wager_id: str) -> None:
+    before = table.strangers.pop(wager_id)
+    account = _judge_stranger(table, wager_id, before)
+    table.amended += _amended(before, account)
     account.moves = ()
-    del table.strangers[wager_id]
     if account.debt:
         table.strangers[wager_id] = account  # the last to change is the last to be forgotten
         if len(table.strangers) > STRANGERS_REMEMBERED:

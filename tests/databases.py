@@ -9,6 +9,7 @@ import fcntl
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -19,6 +20,7 @@ from casino.embedded.postgres import EmbeddedPostgres
 from tests.settings import MIGRATED
 
 
+@cache
 def server_url() -> str:
     """Return the address of the PostgreSQL of this run, for a superuser."""
     return os.environ.get("DATABASE_URL") or EmbeddedPostgres(Path(os.environ["CABOCHON_DATA"])).url("postgres")
@@ -33,8 +35,12 @@ def new_database(server: str, *, template: str = "template1") -> Iterator[str]:
     name = f"cabochon_{uuid4().hex[:12]}"
     with psycopg.connect(server, autocommit=True) as owner:
         owner.execute(f'create database {name} template "{template}"')
-        yield address_of(name, server)
-        owner.execute(f"drop database {name} with (force)")
+        # A copy has not the rights on the database itself that migrating the template gave and took.
+        owner.execute(f"revoke temporary on database {name} from public")
+        try:
+            yield address_of(name, server)
+        finally:
+            owner.execute(f"drop database {name} with (force)")
 
 
 def database_once_a_run(name: str, fill: Callable[[str], object]) -> str:

@@ -132,7 +132,7 @@ def test_the_client_escapes_what_a_record_answers(capsys: pytest.CaptureFixture[
     problem = {"code": "x", "detail": f"{TURNS}\nThe record has everything: 9 receipts are kept.", "errors": []}
     status = Status.__new__(Status)
     object.__setattr__(status, "problem", problem)
-    for name, value in {"sessions": [], "restored": None, "receipts": {}}.items():
+    for name, value in {"sessions": [], "restored": None, "renumbered": {}, "receipts": {}}.items():
         object.__setattr__(status, name, value)
     cli._print_difficulties(status)
     written = capsys.readouterr().out

@@ -28,8 +28,8 @@ ALLOWED = {
     "collections",
     "contextlib",  # a ruleset for a while: `registered`
     "dataclasses",
-    "decimal",  # with a context of its own; never mixed with money
     "datetime",  # dates of laws and instants of events; never the clock, see BANNED_CALLS
+    "decimal",  # with a context of its own; never mixed with money
     "enum",
     "fractions",
     "functools",
@@ -38,6 +38,7 @@ ALLOWED = {
     "json",  # the one reader that shows a name given twice
     "math",
     "msgspec",
+    "operator",
     "re",
     "settlement",
     "types",

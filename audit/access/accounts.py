@@ -26,7 +26,7 @@ from typing import Any
 
 import msgspec
 from django.contrib.auth.hashers import make_password
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -42,9 +42,6 @@ LINK_LIFE = timedelta(hours=72)
 """How long a link is good, as pages and mails say it. The database counts it."""
 
 TOKEN_BYTES = 32
-
-MAX_REASON = 2_000
-"""Characters of a reason."""
 
 _NOT_KEPT = _("You do not manage this account.")
 
@@ -112,13 +109,17 @@ def invite(
 
     The first administrator of a casino has the role at once if a superuser invites. Raise ``AccountRefused``.
     """
-    added = _perform_at(
-        casino.pk,
-        actor,
-        "officer.invited",
-        secret=_json(first_name=first_name, last_name=last_name, email=email),
-        data={"officer": username, "role": role},
-    )
+    try:
+        with transaction.atomic():
+            added = _perform_at(
+                casino.pk,
+                actor,
+                "officer.invited",
+                secret=_json(first_name=first_name, last_name=last_name, email=email),
+                data={"officer": username, "role": role},
+            )
+    except IntegrityError as error:  # another was invited under the name at the same instant
+        raise AccountRefused(Officer._meta.get_field("username").error_messages["unique"]) from error
     officer = Officer.objects.get(pk=added["id"])
     request = propose_role(actor, officer, casino, role, reason="")
     return Invitation(officer, issue_link(actor, officer, is_shown=is_shown), request)
@@ -361,7 +362,9 @@ def _perform(
     with transaction.atomic():
         result = _perform_at(first, actor, type, data=data, reason=reason, secret=secret)
         for casino_id in others:
-            audit_trail.record(actor.get_username(), type, casino_id=casino_id, data=data, reason=_cleaned(reason))
+            audit_trail.record(
+                actor.get_username(), type, casino_id=casino_id, data=data, reason=audit_trail.cleaned(reason)
+            )
     return result
 
 
@@ -370,7 +373,12 @@ def _perform_at(
 ) -> dict[str, Any]:
     try:
         return audit_trail.perform(
-            actor.get_username(), type, casino_id=casino_id, data=data, reason=_cleaned(reason), secret=secret
+            actor.get_username(),
+            type,
+            casino_id=casino_id,
+            data=data,
+            reason=audit_trail.cleaned(reason),
+            secret=secret,
         )
     except EntryRefused as refused:
         raise AccountRefused(REFUSALS.get(refused.code, _CHANGED_MEANWHILE)) from refused
@@ -380,7 +388,11 @@ def _record(actor: Officer, type: str, officer: Officer, casino_ids: Collection[
     """Record an entry at each of these casinos, at the installation if there are none."""
     for casino_id in _trails(casino_ids):
         audit_trail.record(
-            actor.get_username(), type, casino_id=casino_id, data=_about(officer, {}), reason=_cleaned(reason)
+            actor.get_username(),
+            type,
+            casino_id=casino_id,
+            data=_about(officer, {}),
+            reason=audit_trail.cleaned(reason),
         )
 
 
@@ -390,10 +402,6 @@ def _trails(casino_ids: Collection[int]) -> list[int]:
 
 def _about(officer: Officer, data: Mapping[str, Any]) -> dict[str, Any]:
     return {"id": officer.pk, "officer": officer.get_username(), **data}
-
-
-def _cleaned(reason: str) -> str:
-    return reason.replace("\0", "").strip()[:MAX_REASON]
 
 
 def _digest(token: str) -> str:

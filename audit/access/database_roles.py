@@ -72,7 +72,8 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         WORKER: "insert, update, delete",
         BEAT: "select, insert, update",
     },
-    "audit_taskrun": {**_KEPT, BEAT: "select"},  # a web server hides no task that no longer runs
+    "audit_taskrun": {**_KEPT, BEAT: "select"},  # a web server hides no task that no longer runs, nor one that fails
+    "audit_taskfailure": {**_READ, WORKER: "insert, update"},
     "audit_cosignature": {**_READ, SEQUENCER: "insert"},  # never changed
     **{f"audit_{name}": {**_READ, SEQUENCER: "insert, update, delete"} for name in ("logfork", "leftbatch")},
     "audit_witnessstate": {**_READ, SEQUENCER: "insert, update"},
@@ -95,18 +96,22 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         WEB: "update (state, assigned_to_id, outcome, reason, proposed_by_id, approved_by_id, closed_at)",
     },
     **{f"audit_{name}": {**_READ, WEB: "insert"} for name in ("caseaction", "complaint", "complaintanswer")},
-    "audit_videorequest": {**_READ, WEB: "insert", WORKER: f"update ({_DELIVERY})"},
-    "audit_escalationnotice": {**_READ, WORKER: f"insert, update ({_DELIVERY})"},
+    # A web server ends the pauses of messages that a mail server has refused, and nothing else of them.
+    "audit_videorequest": {**_READ, WEB: "insert, update (next_try_at)", WORKER: f"update ({_DELIVERY})"},
+    **{
+        f"audit_{name}notice": {**_READ, WEB: "update (next_try_at)", WORKER: f"insert, update ({_DELIVERY})"}
+        for name in ("escalation", "alert")
+    },
     "audit_deadline": {**_READ, OPERATOR: "insert, update, delete"},  # the desk by functions
     # Alerts: a sweep opens and ends them; what one says never changes.
     "audit_alert": {**_READ, WORKER: "insert, update (ended_at, ended_by)"},
-    **{f"audit_alert{name}": {**_READ, WORKER: f"insert, update ({_DELIVERY})"} for name in ("notice", "message")},
+    "audit_alertmessage": {**_READ, WORKER: f"insert, update ({_DELIVERY})"},
     "audit_savedview": {**_READ, WEB: "insert, update, delete"},
     "audit_slipuse": {**_READ, WORKER: "insert, delete"},  # nights: a worker writes a version, signed by functions
     **{f"audit_{name}": _INSERTED for name in ("escalation", "sessionfigures", "streammoney", "streamevidence")},
     **{f"audit_ledger{name}": _INSERTED for name in ("batch", "level", "point", "question", "year")},
     "audit_ledgercursor": {**_READ, WORKER: "insert, update"},
-    "audit_ledgersetaside": {**_READ, WORKER: "insert, update, delete"},
+    "audit_ledgersetaside": {**_READ, WEB: "update (next_try_at)", WORKER: "insert, update, delete"},
     "audit_ledgerprocess": {  # what was fed, and raised, never changes
         **_READ,
         WEB: "update (ended_at, ended_by, ended_reason)",
@@ -173,7 +178,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "audit_signinrefusal": {WEB: _ALL, WORKER: "select, update, delete"},
     # The house register, decisions on corrections, epochs and archived months of the log: written by functions.
     **{f"audit_{name}": _READ for name in ("registerentry", "correctiondecision", "logepoch", "archivedmonth")},
-    **{f"audit_{name}": _READ for name in ("erasedperson", "findingcounter")},  # written by functions, too
+    **{f"audit_{name}": _READ for name in ("sessionclosing", "erasedperson", "findingcounter")},  # by functions, too
     **{f"audit_officer_{name}": {WEB: "select"} for name in ("groups", "user_permissions")},
     # Of Django and its apps.
     **{f"auth_{name}": {WEB: "select"} for name in ("group", "group_permissions", "permission")},
@@ -249,6 +254,8 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     **{f"audit_{name}": () for name in ("is_integer", "reading_is_readable")},
     **{f"audit_act_correction_{verb}": () for verb in ("countersigned", "refused")},
     **{f"audit_{name}": () for name in ("decides_corrections", "decide_correction", "guard_correction_decision")},
+    **{f"audit_act_session_closing_{verb}": () for verb in ("proposed", "approved", "declined", "withdrawn")},
+    **{f"audit_{name}": () for name in ("session_to_close", "decide_session_closing", "guard_session_closing")},
     **{f"audit_act_log_{verb}": () for verb in ("recovered", "archived", "attached", "detached", "destroyed")},
     **{f"audit_{name}": () for name in ("report_of", "demand_log_owner", "demand_nothing_open", "move_archived")},
     **{f"audit_{name}": () for name in ("act_person_erased", "as_ascii", "as_json_ascii", "keep_public_key")},

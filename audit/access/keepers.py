@@ -4,10 +4,17 @@ from __future__ import annotations
 
 from django.db import connection
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
 from audit.models import AccountRequest, Membership, Officer, RequestKind, RequestState
+
+SAME_HANDS = _(
+    "One of you created the other’s account or reset its password, or one person "
+    "could have chosen both passwords. Another officer must decide."
+)
+"""The refusal of a decision that takes two people."""
 
 
 def keeps(actor: Officer, officer: Officer) -> bool:

@@ -18,7 +18,8 @@ where n.nspname in ('public', 'log')
 order by 1
 """
 
-# What is granted on tables, columns, functions and schemas, to others than their owners.
+# What is granted on tables, columns, functions and schemas, to others than their owners; and what PostgreSQL lets
+# everybody keep beside them: temporary tables and large objects, of which nothing here knows.
 GRANTED = """
 with granted (kind, name, owner, acl, column_name) as (
   select 'table', case n.nspname when 'public' then c.relname else n.nspname || '.' || c.relname end,
@@ -38,11 +39,19 @@ with granted (kind, name, owner, acl, column_name) as (
       and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
   union all
   select 'schema', n.nspname, n.nspowner, coalesce(n.nspacl, acldefault('n', n.nspowner)), ''
-    from pg_namespace n where n.nspname in ('public', 'log', 'log_guard'))
+    from pg_namespace n where n.nspname in ('public', 'log', 'log_guard')
+  union all
+  select 'function', format('pg_catalog.%I(%s)', p.proname, pg_get_function_identity_arguments(p.oid)),
+         p.proowner, coalesce(p.proacl, acldefault('f', p.proowner)), ''
+    from pg_proc p where p.pronamespace = 'pg_catalog'::regnamespace
+      and p.proname in ('lo_creat', 'lo_create', 'lo_from_bytea')
+  union all
+  select 'database', format('%I', d.datname), d.datdba, coalesce(d.datacl, acldefault('d', d.datdba)), ''
+    from pg_database d where d.datname = current_database())
 select g.kind, g.name, case a.grantee when 0 then 'public' else pg_get_userbyid(a.grantee) end,
        lower(a.privilege_type), g.column_name
 from granted g, aclexplode(g.acl) a
-where a.grantee <> g.owner
+where a.grantee <> g.owner and (g.kind <> 'database' or a.privilege_type = 'TEMPORARY')
 """
 
 MEMBERS = """

@@ -2,7 +2,7 @@
 
     lock the cursor ─► read a step ─► recall wagers ─► fold ─► findings, retired wagers, snapshot, cursor ─► commit
          │                                              │                 in one transaction
-         └─ another worker holds it: return             └─ an unknown correction: begin another run (``step_ends``)
+         └─ another worker holds it: return             └─ a correction that is unknown, or waits: begin another run
 
 The findings, the wagers and the snapshot of the state are projections: the event store is the truth, and a message to a
 worker is only a hint that a stream is dirty. A worker that dies anywhere has committed a whole step or nothing, so the
@@ -10,7 +10,10 @@ next one goes on from the cursor and finds the same: replay is idempotent. Two w
 and none waits for a stream that another holds.
 
 A *run* reads the stream from its beginning, step by step. When it comes to the end its findings supersede, in one
-transaction, those of an earlier run or an earlier version of the engine: ``audit.adjudication.runs``.
+transaction, those of an earlier run or an earlier version of the engine: ``audit.adjudication.runs``. It knows the
+corrections that were stored when it began, and is complete before the first that it does not know; the next run knows
+all that have come by then. Those that turn out to wait for officers are known with the last: one more run, or the same
+where it has stored nothing after their entries, reads on without all of them.
 """
 
 from __future__ import annotations
@@ -29,7 +32,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from audit import heartbeats
-from audit.adjudication import clocks, findings, retired_wagers, runs, step_ends, stream_reader
+from audit.adjudication import clocks, findings, retired_wagers, runs, stream_reader
 from audit.adjudication.stream_reader import gc_paused
 from audit.adjudication.witness import WholeSession, Witness
 from audit.event_store import binary_copy, read
@@ -48,10 +51,10 @@ from audit.register import in_force
 from audit.transparency import kept_findings
 from settlement import ENGINE_VERSION, Event, Finding, NeedsReplay, State
 from settlement.codec import next_seq_after
-from settlement.corrections import still_held
-from settlement.engine import NOT_INTERCEPTED, Interceptors
+from settlement.corrections import Corrections
 from settlement.events import EntryAnnulled, EntryCorrected, ExtensionEvent, SessionClosed
 from settlement.findings import find
+from settlement.interceptors import NOT_INTERCEPTED, Interceptors
 
 STEP_EVENTS = 32_000
 """Most events read for one transaction: enough to be cheap, few enough to lose little to a crash."""
@@ -65,7 +68,7 @@ STEP_S = 0.5
 A casino whose events arrive while another is alone waits until that step ends.
 """
 
-SHARED_STEP_S = 0.25
+SHARED_STEP_S = 0.1
 """The same while other casinos have their steps. They wait until it ends."""
 
 FIRST_CHUNK = 500
@@ -193,10 +196,8 @@ def _begin_run(identity: Mapping[str, Any]) -> bool:
         if others is None or (adjudication.run is not None and _is_in_use(others)):
             return False
         before = _root_before(adjudication)
-        # The findings of a first run stand at once, so it does not know what officers may not approve.
-        known_through = step_ends.newest_change(adjudication.stream_id) if others else 0
         cause = RunCause.ENGINE if others else RunCause.FIRST
-        runs.begin(adjudication, cause, corrections_through=known_through)
+        runs.begin(adjudication, cause, corrections_through=stream_reader.newest_change(adjudication.stream_id))
         if others:
             _keep(adjudication, _run_of(adjudication), before)
         _return_to_beginning(adjudication)
@@ -253,21 +254,18 @@ def _step(
             before = _root_before(adjudication) if _takes_over(run, at_end=True) else None
             _end_step(adjudication, run, at_end=True, before=before)
         return Progress(folded=0, cursor=adjudication.cursor, behind=False)
-    if next_seq_after(first[-1]) <= last_seq or not _has_close(first):
+    if next_seq_after(first[-1]) <= last_seq or not any(type(event) is SessionClosed for event in first):
         witness = None
     # The findings of a what-if run stand nowhere: it has nothing to complete before it begins anew.
     is_under_way = adjudication.cursor > 0 and run.completed_at is None and adjudication.what_if is None
-    up_to_end = step_ends.up_to(
-        chain([first], chunks),
-        known_through=run.corrections_through if is_under_way else None,
-        entry=step_ends.undecided_entry(adjudication, run) if witness is None else 0,
-    )
+    known_through = run.corrections_through if is_under_way else None
+    to_read = stream_reader.up_to_change(chain([first], chunks), after=known_through)
     try:
-        folded = fold_on(adjudication, run, up_to_end, witness, is_over=lambda: processor_s() >= ends_at)
+        folded = fold_on(adjudication, run, to_read, witness, is_over=lambda: processor_s() >= ends_at)
     except NeedsReplay as needed:
-        if step_ends.goes_on_without(adjudication, run, needed.held):
+        if adjudication.cursor and needed.held and _goes_on_without(adjudication, run, needed.held):
             return Progress(folded=len(first), cursor=adjudication.cursor, behind=True)
-        if is_under_way and not needed.held - stream_reader.held_by(bytes(adjudication.state)):
+        if is_under_way and not needed.held:
             before = _root_before(adjudication) if _takes_over(run, at_end=True) else None
             _end_step(adjudication, run, at_end=True, before=before)
         if not _begin_another_run(adjudication, run, RunCause.CORRECTION, needed.held):
@@ -278,7 +276,8 @@ def _step(
         witness.ends()
     state.forget_findings()
     clocks.find_ahead(state.table, stream_id, events)
-    found = [*folded.findings, *state.table.findings]
+    # A run that is about to begin anew without some corrections stores nothing that it has found with them.
+    found = [] if state.table.found else [*folded.findings, *state.table.findings]
     at_end = next_seq_after(events[-1]) > last_seq
     is_kept = found or state.table.closed_by or _takes_over(run, at_end=at_end)
     before = _root_before(adjudication) if is_kept else None
@@ -293,7 +292,7 @@ def _step(
 
 def _takes_over(run: AdjudicationRun, *, at_end: bool) -> bool:
     """Return whether a step has the findings of a run stand in place of another's."""
-    return at_end and run.replaces_id is not None and run.completed_at is None
+    return at_end and not run.stands
 
 
 def _end_step(adjudication: Adjudication, run: AdjudicationRun, *, at_end: bool, before: str | None) -> None:
@@ -325,10 +324,6 @@ def readings_of(adjudication: Adjudication, run: AdjudicationRun) -> stream_read
     """Return what a run reads by: its version of the house register, and above that the readings of a what-if run."""
     readings = in_force.readings_of(adjudication.stream_id, run.register_version)
     return {**(readings or {}), **adjudication.what_if.readings} if adjudication.what_if is not None else readings
-
-
-def _has_close(events: Sequence[Event]) -> bool:
-    return any(type(event) is SessionClosed for event in reversed(events))
 
 
 def fold_on(
@@ -418,12 +413,11 @@ def _begin_another_run(
 ) -> bool:
     """Return to the beginning of the stream, with every correction that is stored by now known beforehand.
 
-    ``held`` are those that are known to have no effect, as long as no later one and no approval changes why. A run that
-    has read nothing yet goes on as the same run. Return False if another version reads the stream now.
+    ``held`` are those that were found to have no effect: with them the same are known as before, so that a run comes to
+    its end however many arrive meanwhile. A run that has read nothing yet goes on as the same run. Return False if
+    another version reads the stream now.
     """
-    known = stream_reader.corrections_of(adjudication.stream_id)
-    corrections_through = known[-1].seq if known else 0
-    held = still_held(held, known, known_through=run.corrections_through)
+    corrections_through = run.corrections_through if held else stream_reader.newest_change(adjudication.stream_id)
     if not adjudication.cursor:
         run.corrections_through = corrections_through
         run.save(update_fields=["corrections_through"])
@@ -438,7 +432,22 @@ def _begin_another_run(
     before = _root_before(adjudication)
     runs.begin(adjudication, cause, corrections_through=corrections_through)
     _keep(adjudication, _run_of(adjudication), before)
-    _return_to_beginning(adjudication, held if _run_of(adjudication).approved == run.approved else ())
+    _return_to_beginning(adjudication, held)
+    return True
+
+
+def _goes_on_without(adjudication: Adjudication, run: AdjudicationRun, held: Collection[int]) -> bool:
+    """Have a run go on from its cursor with the changes ``held`` without effect, and save that.
+
+    Return False if one of those that had an effect until now changes an event that the run has folded.
+    """
+    state = State.from_bytes(bytes(adjudication.state))
+    known = Corrections(stream_reader.corrections_of(adjudication.stream_id, known_through=run.corrections_through))
+    if min(map(known.entry_of, set(held) - state.corrections.held)) <= adjudication.cursor:
+        return False
+    state.table.held = sorted(held)
+    adjudication.state = state.to_bytes()
+    adjudication.save()
     return True
 
 

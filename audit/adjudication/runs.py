@@ -5,8 +5,9 @@
       │            └─ fails: set aside, and tried again after growing pauses
       └─ overtaken before it was complete: what it alone has found never stands
 
-The findings of a stream's first run stand as they are found. While a run replaces another, its new findings are
-pending, and those of the other stand. ``audit.adjudication.transitions`` has every change of state.
+The findings of a stream's first run stand as they are found, unless it knows corrections, of which it finds only on its
+way whether they wait. While a run replaces another, its new findings are pending, and those of the other stand.
+``audit.adjudication.transitions`` has every change of state.
 """
 
 from __future__ import annotations
@@ -168,7 +169,7 @@ def step_done(run: AdjudicationRun, *, at_end: bool) -> None:
     if run.state == target and not run.tries:
         return
     if at_end and run.completed_at is None:
-        if run.replaces_id is not None and run.what_if_id is None:
+        if not run.stands and run.what_if_id is None:
             promote_run(run)
         run.completed_at = timezone.now()
     run.clear_failure()

@@ -13,7 +13,7 @@ that is stored now.
 from __future__ import annotations
 
 import gc
-from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from typing import Any, TypeAlias
 
@@ -36,6 +36,7 @@ MOST_AT_ONCE = 4_000
 
 class _Held(msgspec.Struct):
     held: list[int] = []
+    found: list[int] = []
 
 
 _decode_held = msgspec.json.Decoder(_Held).decode
@@ -47,9 +48,18 @@ def corrections_of(stream_id: int, *, known_through: int | None = None) -> list[
     return [change for change in changes if known_through is None or change.seq <= known_through]
 
 
+def newest_change(stream_id: int) -> int:
+    """Return the number of the last change to an earlier event that is stored, 0 if there is none."""
+    known = corrections_of(stream_id)
+    return known[-1].seq if known else 0
+
+
 def held_by(saved: bytes) -> frozenset[int]:
     """Return the changes without effect of a saved state, by seq; none of b""."""
-    return frozenset(_decode_held(saved).held) if saved else frozenset()
+    if not saved:
+        return frozenset()
+    table = _decode_held(saved)
+    return frozenset((*table.held, *table.found))
 
 
 def held_in(stream_id: int, changes: Iterable[Change]) -> frozenset[int]:
@@ -125,6 +135,22 @@ def _arrays(
     finally:
         for _ in arrays:  # the connection takes no other command until the answer is read to its end
             continue
+
+
+def up_to_change(chunks: Iterable[Sequence[Event]], *, after: int | None) -> Iterator[Sequence[Event]]:
+    """Yield events up to the first change to an earlier one that comes after number ``after``; None: all of them.
+
+    If that leaves no event at all, yield the first chunk as it is.
+    """
+    has_any = False
+    for events in chunks:
+        unknown = [each.seq for each in changes_in(events) if after is not None and each.seq > after]
+        before = [event for event in events if event.seq < unknown[0]] if unknown else events
+        if before or not has_any:
+            yield before or events
+        if unknown:
+            return
+        has_any = True
 
 
 def corrected_events(stream_id: int, last_seq: int) -> Iterator[Event]:

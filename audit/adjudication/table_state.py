@@ -39,9 +39,14 @@ def state_after(stream_id: int, seq: int, *, max_events: int) -> State:
 
 
 def _from_snapshot(adjudication: Adjudication, seq: int, max_events: int) -> State | None:
-    """Return the state from replay's snapshot; None if that is of a later event, is too old, or was corrected since."""
+    """Return the state from replay's snapshot; None if that is of a later event, is too old, or was corrected since.
+
+    None, too, while the run may still find corrections that wait.
+    """
     run, stream_id = adjudication.run, adjudication.stream_id
-    if run is None or run.state == RunState.SUPERSEDED or not adjudication.cursor or seq < adjudication.cursor:
+    if run is None or run.state == RunState.SUPERSEDED or not run.stands:
+        return None
+    if not adjudication.cursor or seq < adjudication.cursor:
         return None
     if read.count_from(stream_id, adjudication.next_seq, limit=max_events + 1) > max_events:
         return None

@@ -40,7 +40,9 @@ RUN_TRANSITIONS = (
 
 FINDING_TRANSITIONS = (
     Transition(None, FindingStatus.STANDING, "found by the run that stands, or an integrity finding, and opens a case"),
-    Transition(None, FindingStatus.PENDING, "found by a run that replaces another"),
+    Transition(
+        None, FindingStatus.PENDING, "found by a run that replaces another, or by a first that knows corrections"
+    ),
     Transition(FindingStatus.PENDING, FindingStatus.STANDING, "its run is complete, which opens a case"),
     Transition(FindingStatus.PENDING, FindingStatus.SUPERSEDED, "another run begins before its own is complete"),
     Transition(FindingStatus.STANDING, FindingStatus.SUPERSEDED, "a complete run, or a night, does not find it"),

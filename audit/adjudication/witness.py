@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from settlement import State
-from settlement.engine import Interceptors
+from settlement.interceptors import Interceptors
 
 
 @dataclass(frozen=True, slots=True)

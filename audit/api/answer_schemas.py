@@ -30,6 +30,7 @@ COUNT: Schema = {"type": "integer", "minimum": 0, "maximum": MAX_INTEGER}
 TEXT: Schema = {"type": "string"}
 NULLABLE: Schema = {"type": ["string", "null"]}
 HASH: Schema = {"type": "string", "pattern": "^[0-9a-f]{64}$", "description": "SHA-256, hexadecimal."}
+MORE: Schema = {"type": "boolean", "description": "Whether there are more after these: ask for the next page."}
 INSTANT: Schema = {"type": "string", "format": "date-time"}
 STREAM: Schema = {"type": "string", "pattern": STREAM_NAME.pattern.join(("^", "$"))}
 CURRENCY: Schema = {"type": "string", "pattern": "^[A-Z]{3}$"}
@@ -175,7 +176,10 @@ ANSWERS: Mapping[str, Schema] = {
             "expires_at": {"type": ["string", "null"], "format": "date-time"},
         },
     ),
-    "StreamList": _object("Streams, those opened last first.", {"streams": _list("OpenedStream")}),
+    "StreamList": _object(
+        "Streams, those opened last first.",
+        {"streams": _list("OpenedStream"), "more": {"type": "boolean", "description": "Whether there are older ones."}},
+    ),
     "OpenedStream": _object(
         "A stream.",
         {
@@ -185,7 +189,9 @@ ANSWERS: Mapping[str, Schema] = {
             "opened_at": INSTANT,
         },
     ),
-    "BatchList": _object("The accepted requests of a stream, in order.", {"batches": _list("AcceptedBatch")}),
+    "BatchList": _object(
+        "The accepted requests of a stream, in order.", {"batches": _list("AcceptedBatch"), "more": MORE}
+    ),
     "AcceptedBatch": _object(
         "An accepted request.",
         {
@@ -199,7 +205,7 @@ ANSWERS: Mapping[str, Schema] = {
     ),
     "FeedPage": _object(
         "Changes in the order in which they became known.",
-        {"changes": _list("FindingChange"), "next": {**TEXT, "description": "The cursor to go on with."}},
+        {"changes": _list("FindingChange"), "next": {**TEXT, "description": "The cursor to go on with."}, "more": MORE},
     ),
     "FindingChange": _object(
         "A change of a finding.",

@@ -88,6 +88,10 @@ class StreamEvents(KeyedView):
 
     @extend_schema(
         summary="Read events",
+        description=(
+            "A page of the stored events, which can be sent again as it is. While there are more, the header `Link` "
+            'has the address of the next page (`rel="next"`).'
+        ),
         parameters=[
             number("after", "The seq to read on from, 0 for the beginning.", least=0),
             number("limit", "100 unless told.", most=MAX_LIMIT),
@@ -101,7 +105,10 @@ class StreamEvents(KeyedView):
         logged = stream_of(key_of(request), stream)
         after = whole(request, "after", default=0, least=0, most=2**53 - 1)
         limit = whole(request, "limit", default=100, least=1, most=MAX_LIMIT)
-        return Response([envelope for _, envelope in read.slice_of(logged.stream_id, after=after, limit=limit)])
+        found = read.slice_of(logged.stream_id, after=after, limit=limit + 1)
+        shown, more = found[:limit], len(found) > limit
+        following = {"Link": f'<{request.path}?after={shown[-1][0]}&limit={limit}>; rel="next"'} if more else None
+        return Response([envelope for _, envelope in shown], headers=following)
 
     @extend_schema(
         summary="Record events",

@@ -57,6 +57,7 @@ EXAMPLE = {
         }
     ],
     "next": "1-4711",
+    "more": False,
 }
 
 log = structlog.get_logger(__name__)
@@ -136,8 +137,8 @@ class FindingsFeed(KeyedView):
         cursor = _cursor(resumed or request.query_params.get("after", ""), feed.number(key.casino_id))
         if is_stream:
             return _stream(request, key, cursor, limit)
-        changes, cursor = _page(key, cursor, limit)
-        return Response({"changes": changes, "next": str(cursor)})
+        changes, cursor, more = _page(key, cursor, limit)
+        return Response({"changes": changes, "next": str(cursor), "more": more})
 
 
 def _cursor(text: str, newest: int) -> Cursor:
@@ -158,13 +159,14 @@ def _cursor(text: str, newest: int) -> Cursor:
         ) from None
 
 
-def _page(key: ApiKey, cursor: Cursor, limit: int) -> tuple[list[dict[str, Any]], Cursor]:
-    """Return the next changes that a key may see, and the cursor after them."""
+def _page(key: ApiKey, cursor: Cursor, limit: int) -> tuple[list[dict[str, Any]], Cursor, bool]:
+    """Return the next changes that a key may see, the cursor after them, and whether there are more."""
     newest = feed.number(key.casino_id)
     scope = Scope.of(key, KeyScope.FINDINGS_READ)
-    found = feed.changes(key.casino_id, cursor.position, limit=limit, through=newest, scope=scope)
-    last = found[-1].position if len(found) == limit else max(newest, cursor.position)
-    return feed.documents(found), Cursor(cursor.epoch, last or 0)
+    found = feed.changes(key.casino_id, cursor.position, limit=limit + 1, through=newest, scope=scope)
+    shown, more = found[:limit], len(found) > limit
+    last = shown[-1].position if more else max(newest, cursor.position)
+    return feed.documents(shown), Cursor(cursor.epoch, last or 0), more
 
 
 def _stream(request: Request, key: ApiKey, cursor: Cursor, limit: int) -> HttpResponseBase:
@@ -205,7 +207,7 @@ def _events(key: ApiKey, cursor: Cursor, limit: int, *, ends_at: float) -> Gener
     heard_at = time.monotonic()
     try:
         while time.monotonic() < ends_at:
-            changes, cursor = _page(key, cursor, limit)
+            changes, cursor, _more = _page(key, cursor, limit)
             for change in changes:
                 yield f"id: {change['cursor']}\nevent: {change['type']}\ndata: {json.dumps(change)}\n\n".encode()
             if time.monotonic() - heard_at >= HEARTBEAT_S:

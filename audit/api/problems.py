@@ -27,6 +27,7 @@ from audit.ingest.dry_run import TooFarBehind
 from audit.ingest.multi_stream import UnnamedStreams
 from audit.ingest.opening import GamingDayNotAccepted, TooManyMonths, TooManyStreams
 from audit.ingest.record import (
+    ClosedByOfficers,
     InvalidEvents,
     KeyNotAllowed,
     NotOpened,
@@ -70,6 +71,13 @@ PROBLEMS: Mapping[type[Exception], Row] = {
         "conflict",
         ("seq", "stored_digest", "sent_digest"),
         "{} It stays, and no event of this request was stored. Send a correction as a new event (entry.corrected).",
+    ),
+    ClosedByOfficers: Row(
+        409,
+        "conflict",
+        ("seq", "next_seq", "stored_digest", "sent_digest"),
+        "{} That stays, and no event of this request was stored. Number what you still have from 'next_seq' on and send"
+        " it: it is recorded as late.",
     ),
     Unsigned: Row(422, "unsigned", ("next_seq", "to_sign")),
     TooFarBehind: Row(409, "behind"),

@@ -6,7 +6,11 @@
 A bucket fills at ``CABOCHON_PROCESSOR_RATE`` seconds of processor time a second, up to ``CABOCHON_PROCESSOR_BURST_S``.
 While a request is answered ``HELD_S`` are held back, and then what it took is charged: so nobody has every thread of a
 process. It may be overdrawn, so a request that is begun is always answered. Each web process has its own: what is
-shared costs more than it saves. Recording plain events goes past this; its limit is ``CABOCHON_RATE``.
+shared costs more than it saves.
+
+Of plain requests to record (``recording.py``) batches are on the budget of their key, with ``COST`` times the time that
+they take, the database's included, up to ``MOST_CHARGED_S`` each. Single events, stored together with others', have
+``CABOCHON_RATE`` as their limit.
 
 A request with an active key is the key's, one of somebody signed in the officer's, any other its address's: nobody who
 floods the page to sign in empties the bucket of a table system, or of an officer, at the same address.
@@ -19,6 +23,7 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse
@@ -55,9 +60,13 @@ class Buckets:
 
     def wait_s(self, identity: str) -> float:
         """Return the seconds until the bucket of ``identity`` has something again, 0 if it has now."""
-        with self._lock:
-            left_s = self._left_s(self._buckets.get(identity), self._clock())
+        left_s = self.left_s(identity)
         return 0.0 if left_s > 0 else max(-left_s / self._rate, 1.0)
+
+    def left_s(self, identity: str) -> float:
+        """Return the seconds of work in the bucket of ``identity``, below 0 if it is overdrawn."""
+        with self._lock:
+            return self._left_s(self._buckets.get(identity), self._clock())
 
     def charge(self, identity: str, used_s: float) -> None:
         """Take ``used_s`` seconds of work out of the bucket of ``identity``."""
@@ -75,13 +84,28 @@ class Buckets:
         return min(self._burst_s, bucket.left_s + (now - bucket.at) * self._rate)
 
 
+@lru_cache(maxsize=1)
+def _buckets(rate: float, burst_s: float) -> Buckets:
+    return Buckets(rate=rate, burst_s=burst_s)
+
+
+def buckets() -> Buckets:
+    """Return the buckets of this process, with the rate and the burst of the settings."""
+    return _buckets(settings.CABOCHON_PROCESSOR_RATE, settings.CABOCHON_PROCESSOR_BURST_S)
+
+
+def of_key(key_id: int) -> str:
+    """Return the identity of a key among the ``buckets``."""
+    return f"key:{key_id}"
+
+
 class ProcessorBudget:
     """Middleware, after sessions and authentication, that refuses whoever has used up a budget, by 429."""
 
     def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
         self.get_response = get_response
         self.processor_s: Callable[[], float] = processor_s
-        self.buckets = Buckets(rate=settings.CABOCHON_PROCESSOR_RATE, burst_s=settings.CABOCHON_PROCESSOR_BURST_S)
+        self.buckets = buckets()
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
         if request.path_info.startswith(UNCOUNTED):
@@ -120,7 +144,7 @@ def identity_of(request: HttpRequest) -> str | None:
         else:
             request.META[FOUND_KEY] = secret.strip(), key  # the view looks it up no second time
         if key is not None:
-            return f"key:{key.pk}"
+            return of_key(key.pk)
     elif not request.path_info.startswith("/api/") and request.user.is_authenticated:  # the interface knows no session
         return f"officer:{request.user.pk}"
     return None if address == UNKNOWN else f"address:{network_of(address)}"

@@ -4,13 +4,14 @@
         ─► decode all ─► one round trip to the event store ─► a receipt each
 
 Nothing is refused here. What is not plain has no answer, and Django examines it and says what is wrong: a duplicate, a
-gap, a fault, a key that is not active or that signs its batches, an exceeded rate limit, a database that does not
-answer. This exists because Django and its middleware cost several times what the event store does.
+gap, a fault, a key that is not active or that signs its batches, an exceeded rate limit, a budget that is used up, a
+database that does not answer. This exists because Django and its middleware cost several times what the event store
+does.
 
 Of the requests that are stored together each has its own receipt, and what one cannot be given here keeps nothing from
 the others.
 
-A key that was revoked or restricted is still accepted for ``KEY_CACHE_S`` after it was looked up.
+A key that was revoked or restricted is accepted for at most ``KEY_CACHE_S`` after it was looked up.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ from audit.access.client_address import client_address
 from audit.access.keys import KEY_CACHE_S
 from audit.api.authentication import KeyThrottle
 from audit.api.key_lookup import find_key
+from audit.api.processor_budget import buckets, of_key
 from audit.event_store import binary_copy
 from audit.event_store.append import Columns, NewEvent, SingleEvent, append_named, append_singles
 from audit.event_store.read import Batch
@@ -51,6 +53,10 @@ MAX_CACHED_KEYS = 10_000
 
 LOCK_MS = 200
 """How long requests that are stored together wait for a stream that somebody else holds; then each goes by itself."""
+
+COST = 40
+"""What a batch costs its key for each second of this thread. Its events are stored, sealed and replayed as well, and a
+key that sends all it may is to leave others most of the processors: ``benchmarks.fairness`` measures it."""
 
 log = structlog.get_logger(__name__)
 
@@ -89,7 +95,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self._cached_keys: dict[bytes, CachedKey] = {}
-        self._rate_limit = KeyThrottle().limit()
+        self._rate_limit, self._budgets = KeyThrottle().limit(), buckets()
 
     def together(self, requests: Sequence[tuple[Plain, bytes]]) -> list[Answer | None]:
         """Store bodies of one event each, and return the answers; None for a request that has to go by itself.
@@ -101,9 +107,10 @@ class Recorder:
         try:
             _limit_waits()
             signing_keys.signer("receipt", datetime.now(UTC))  # raises NoSigningKey
-            self._look_up_again({plain.sender.get("HTTP_AUTHORIZATION", "") for plain, _ in requests})
+            now = time.monotonic()  # of all: no key ends while the others are looked up
+            self._look_up_again({plain.sender.get("HTTP_AUTHORIZATION", "") for plain, _ in requests}, now)
             counted: Counter[int] = Counter()
-            prepared = [self._single(plain, body, counted) for plain, body in requests]
+            prepared = [self._single(plain, body, counted, now) for plain, body in requests]
             singles = {index: single for index, single in enumerate(prepared) if single is not None}
             stored = append_singles(list(singles.values())) if singles else []
         except Exception as error:  # whatever it is, the requests go on by themselves, and each is told its own
@@ -119,12 +126,12 @@ class Recorder:
                     log.warning("no answer to what was stored", error=str(error))
         return answers
 
-    def _single(self, plain: Plain, body: bytes, counted: Counter[int]) -> SingleEvent | None:
+    def _single(self, plain: Plain, body: bytes, counted: Counter[int], now: float) -> SingleEvent | None:
         """Return what is to be stored for a request of one event, None for any other.
 
         ``counted`` are the requests by key that are to be stored together with it; it is added.
         """
-        key = self._key(plain.sender)
+        key = self._key(plain.sender, now)
         if key is None or key.is_of_sandbox:  # a sandbox that is emptied locks its streams in an order of its own
             return None
         if self._rate_limit is not None and self._rate_limit.is_spent(key.key_id, counted[key.key_id]):
@@ -150,8 +157,11 @@ class Recorder:
             return None
 
     def _record(self, plain: Plain, body: bytes) -> Answer | None:
-        key = self._key(plain.sender)
+        began_at = time.thread_time()
+        key = self._key(plain.sender, time.monotonic())
         if key is None or (self._rate_limit is not None and self._rate_limit.is_spent(key.key_id)):
+            return None
+        if self._budgets.wait_s(of_key(key.key_id)):
             return None
         decoded = columns_of(plain.stream, body)
         if decoded is None:
@@ -159,6 +169,7 @@ class Recorder:
         columns, next_seq = decoded
         signing_keys.signer("receipt", datetime.now(UTC))  # raises NoSigningKey: nothing is stored without a receipt
         stored = append_named(key.casino_id, plain.stream, key.tables, columns, next_seq=next_seq, key_id=key.key_id)
+        self._budgets.charge(of_key(key.key_id), COST * (time.thread_time() - began_at))
         return self._answer(plain.stream, *stored) if stored is not None else None
 
     def _answer(self, stream: str, stream_id: int, batch: Batch) -> Answer:
@@ -168,12 +179,11 @@ class Recorder:
         rate = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
         return Answer(_encode(receipt(stream, batch, is_of_sandbox=stream_id >= FIRST_SANDBOX_ID)), rate)
 
-    def _look_up_again(self, authorizations: Collection[str]) -> None:
+    def _look_up_again(self, authorizations: Collection[str], now: float) -> None:
         """Look up the keys among ``authorizations`` that were cached for long enough: all of them at once.
 
         One that is not valid any more is not cached any more, and is looked up by itself.
         """
-        now = time.monotonic()
         outdated: dict[int, bytes] = {}
         for each in authorizations:
             bearer = _BEARER.fullmatch(each)
@@ -192,18 +202,17 @@ class Recorder:
                 self._cached_keys.pop(digest, None)
 
     def _cache(self, digest: bytes, key: ApiKey, now: float) -> CachedKey:
-        valid_until = now + KEY_CACHE_S
+        valid_until = (now // KEY_CACHE_S + 1) * KEY_CACHE_S  # all keys end together, and are looked up again at once
         cached = CachedKey(key.pk, key.casino_id, key.own_tables, key.casino.is_sandbox, valid_until)
         self._cached_keys[digest] = cached
         return cached
 
-    def _key(self, sender: dict[str, str]) -> CachedKey | None:
+    def _key(self, sender: dict[str, str], now: float) -> CachedKey | None:
         """Return the key of a request that may record events, None for any other."""
         bearer = _BEARER.fullmatch(sender.get("HTTP_AUTHORIZATION", ""))
         if bearer is None:
             return None
         digest = hashlib.sha256(bearer[1].encode()).digest()
-        now = time.monotonic()
         cached = self._cached_keys.get(digest)
         if cached is not None and now < cached.valid_until:
             return cached

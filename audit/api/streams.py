@@ -127,6 +127,7 @@ class Streams(KeyedView):
             except ValueError:
                 raise Problem(422, "invalid", "'gaming_day' is a date, as 2026-11-19.") from None
         limit = whole(request, "limit", default=MAX_STREAMS, least=1, most=MAX_STREAMS)
+        newest = list(streams.order_by("-opened_at", "-stream_id")[: limit + 1])
         return Response(
             {
                 "streams": [
@@ -136,8 +137,9 @@ class Streams(KeyedView):
                         "gaming_day": each.gaming_day.isoformat(),
                         "opened_at": instant(each.opened_at),
                     }
-                    for each in streams.order_by("-opened_at", "-stream_id")[:limit]
-                ]
+                    for each in newest[:limit]
+                ],
+                "more": len(newest) > limit,
             }
         )
 
@@ -160,7 +162,7 @@ class StreamBatches(KeyedView):
         logged = stream_of(key_of(request), stream)
         after = whole(request, "after", default=0, least=0, most=MAX_INTEGER)
         limit = whole(request, "limit", default=100, least=1, most=MAX_BATCHES)
-        found = read.batches_after(logged.stream_id, after, limit=limit)
+        found = read.batches_after(logged.stream_id, after, limit=limit + 1)
         return Response(
             {
                 "batches": [
@@ -172,8 +174,9 @@ class StreamBatches(KeyedView):
                         "received_at": instant(batch.received_at),
                         "key": prefix,
                     }
-                    for batch, prefix in found
-                ]
+                    for batch, prefix in found[:limit]
+                ],
+                "more": len(found) > limit,
             }
         )
 

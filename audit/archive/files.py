@@ -262,7 +262,10 @@ def _lines(packed: gzip.GzipFile) -> Iterator[bytes]:
 
 
 def _parsed(lines: Iterator[bytes], opened: Opened) -> Iterator[FiledStream | FiledBatch]:
-    first = msgspec.json.decode(next(lines, b"{}"))
+    head = next(lines, None)
+    if head is None:
+        raise BadArchive("the file is empty")
+    first = msgspec.json.decode(head)
     if first["v"] != FORMAT:
         raise BadArchive(f"the file is of version {first['v']}")
     opened.month, opened.checkpoint = str(first["archive"]), str(first["checkpoint"])

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from audit import task_queue
 from audit.access.capabilities import Capability
-from audit.access.keepers import same_hands
+from audit.access.keepers import SAME_HANDS, same_hands
 from audit.access.scope import Scope
 from audit.casework import holds, patterns, video
 from audit.casework.priority import by_urgency
@@ -73,24 +73,28 @@ def perform(
     moment: datetime | None = None,
     until: datetime | None = None,
     undoes: int | None = None,
+    proposal: int | None = None,
     pattern: str = "",
 ) -> Case:
     """Perform the transition ``name`` on a case and return the case.
 
     ``is_again`` is whether the officer knows that the video was asked for already. ``moment`` is the instant whose
     video is asked for, None for what the case's finding is of; with ``until``, all from one to the other. ``undoes`` is
-    the id of the officer's own action that this takes back: it is refused if anything was done since. ``pattern`` names
-    the one that a case is put into.
+    the id of the officer's own action that this takes back: it is refused if anything was done since. ``proposal`` is
+    the id of the proposed closing that the officer has read: a decision is refused if another was proposed since.
+    ``pattern`` names the one that a case is put into.
 
     Raise ``ActionRefused`` if the officer may not: then the case is unchanged, and the attempt is recorded.
     """
     transition = TRANSITIONS[name]
-    reason = reason.replace("\0", "").strip()[:MAX_REASON]
+    reason = audit_trail.cleaned(reason, most=MAX_REASON)
     try:
         with transaction.atomic():
             case = Case.objects.select_for_update().get(pk=case_id)
             if undoes is not None:
                 _check_is_last(case, officer, undoes)
+            if proposal is not None and proposal != proposal_of(case):
+                raise ActionRefused(_("The case has changed in the meantime. Reload the page and try again."))
             _check(case, officer, transition, reason, outcome, assignee)
             if transition.event in patterns.JOINED and not pattern:
                 raise ActionRefused(_("Say which pattern the case is part of."))
@@ -187,7 +191,7 @@ def open_pattern(officer: Officer, findings: Sequence[Finding], *, reason: str) 
 
     Raise ``ActionRefused`` if the officer may not, without a note, or if fewer than two cases would be in the pattern.
     """
-    reason = reason.replace("\0", "").strip()[:MAX_REASON]
+    reason = audit_trail.cleaned(reason, most=MAX_REASON)
     casino_id, rule, croupier = _the_same(findings)
     if not Scope.of(officer, Capability.WORK_CASES).includes(casino_id):
         raise ActionRefused(_("Your role at this casino does not allow this."))
@@ -261,12 +265,7 @@ def _check(
     if transition.by_another and case.proposed_by_id == officer.pk:
         raise ActionRefused(_("You proposed closing this case. Another officer must decide."))
     if transition.by_another and _is_in_same_hands(case, officer):
-        raise ActionRefused(
-            _(
-                "One of you created the other’s account or reset its password, or one person "
-                "could have chosen both passwords. Another officer must decide."
-            )
-        )
+        raise ActionRefused(SAME_HANDS)
     if transition.by_proposer and case.proposed_by_id != officer.pk:
         raise ActionRefused(_("Only the officer who proposed closing this case can withdraw the proposal."))
     if transition.name in _OF_HOLDS and (refusal := _why_no_hold(holds.hold_of(case), officer, transition.name)):
@@ -400,6 +399,12 @@ def undo(action: CaseAction, officer: Officer) -> Case:
 
 def _last_action(case: Case) -> CaseAction | None:
     return CaseAction.objects.filter(case=case).order_by("at", "pk").last()
+
+
+def proposal_of(case: Case) -> int | None:
+    """Return the id of the action with which the closing of a case was last proposed; None if it never was."""
+    proposed = CaseAction.objects.filter(case=case, type="case.proposed").order_by("at", "pk").last()
+    return None if proposed is None else proposed.pk
 
 
 def _check_is_last(case: Case, officer: Officer, action_id: int) -> None:

@@ -61,7 +61,7 @@ class Payment:
 def enter(officer: Officer, entered: Entered) -> Complaint:
     """Enter a complaint. Raise ``ActionRefused`` where the officer may not, or the entry says too little."""
     stream = entered.stream
-    words = _clean(entered.words)
+    words = audit_trail.cleaned(entered.words, most=MAX_REASON)
     _demand(officer, stream.casino_id)
     if not words:
         raise ActionRefused(_("Enter what the player says."))
@@ -94,7 +94,7 @@ def answer(
 
     Raise ``ActionRefused``: nothing is stored.
     """
-    words = _clean(words)
+    words = audit_trail.cleaned(words, most=MAX_REASON)
     with transaction.atomic():
         complaint = Complaint.objects.select_related("stream").get(pk=complaint_id)
         _demand(officer, complaint.casino_id)
@@ -144,10 +144,6 @@ def payment_of(complaint: Complaint, seq: int) -> Payment | None:
 def _demand(officer: Officer, casino_id: int) -> None:
     if not Scope.of(officer, Capability.WORK_CASES).includes(casino_id):
         raise ActionRefused(_("Your role at this casino does not allow this."))
-
-
-def _clean(words: str) -> str:
-    return words.replace("\0", "").strip()[:MAX_REASON]
 
 
 def _hours(casino_id: int) -> int:

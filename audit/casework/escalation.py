@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import datetime
 
 from django.db import transaction
@@ -105,6 +105,27 @@ def notices_to_mail(now: datetime) -> QuerySet[EscalationNotice]:
     """Return the notices that are to be tried: of open cases, to officers with an address."""
     waiting = EscalationNotice.objects.filter(is_due(now), is_active_account("officer__")).exclude(officer__email="")
     return waiting.exclude(escalation__case__state=State.CLOSED)
+
+
+def waiting_since(now: datetime, casinos: Collection[int] | None) -> list[datetime]:
+    """Return since when each message waits that is to be mailed now, to an officer who has a role at its casino."""
+    requests = VideoRequest.objects.filter(is_due(now)).order_by("pk")
+    notices = notices_to_mail(now).select_related("escalation__case", "officer").order_by("pk")
+    if casinos is not None:
+        requests = requests.filter(case__casino__in=casinos)
+        notices = notices.filter(escalation__case__casino__in=casinos)
+    scopes: dict[int, Scope] = {}
+    for each in notices:
+        if each.officer_id not in scopes:
+            scopes[each.officer_id] = Scope.of(each.officer, *Capability)
+    return [
+        *(each.next_try_at or each.requested_at for each in requests),
+        *(
+            each.next_try_at or each.escalation.at
+            for each in notices
+            if scopes[each.officer_id].includes(each.escalation.case.casino_id)
+        ),
+    ]
 
 
 def is_due(now: datetime) -> Q:

@@ -22,7 +22,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
-from audit.access.keepers import same_hands
+from audit.access.keepers import SAME_HANDS, same_hands
 from audit.access.scope import Scope
 from audit.event_store import audit_trail
 from audit.event_store.append import EntryRefused
@@ -36,9 +36,6 @@ from audit.models import (
     Verdict,
 )
 
-MAX_REASON = 2_000
-"""Characters of a reason."""
-
 ATTEMPT_REFUSED = "correction.attempt_refused"
 
 _NOT_DECIDER = _("Your role at this casino does not allow this.")
@@ -51,10 +48,7 @@ _REFUSALS: Mapping[str, Promise] = {
     "not-waiting": _("The correction is not waiting for a decision."),
     "own-correction": _("You recorded or approved this correction at the table. Other officers must decide."),
     "own-decision": _("You have already decided on this correction. Another officer must decide."),
-    "same-hands": _(
-        "One of you created the other’s account or reset its password, or one person "
-        "could have chosen both passwords. Another officer must decide."
-    ),
+    "same-hands": SAME_HANDS,
     "no-reason": _("Give a reason."),
 }
 """What the database's code of a refusal is in words."""
@@ -104,7 +98,7 @@ def refuse(actor: Officer, stream: LoggedStream, seq: int, *, reason: str) -> Co
 
 
 def _decide(actor: Officer, stream: LoggedStream, seq: int, verdict: Verdict, reason: str) -> CorrectionDecision:
-    reason = reason.encode(errors="ignore").decode().replace("\0", "").strip()[:MAX_REASON]
+    reason = audit_trail.cleaned(reason)
     data = {"session": stream.name, "correction": seq}
     name = actor.get_username()
     try:

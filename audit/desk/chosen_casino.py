@@ -16,9 +16,6 @@ from audit.desk.prepared import key_of, prepared
 from audit.desk.scoped_admin import CHOSEN_CASINO, casino_of_page, chosen_casino, demands, scope_of
 from audit.models import Casino
 
-SHOWN = 50
-"""Casinos offered, at most."""
-
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -49,7 +46,7 @@ def choice_of(request: HttpRequest) -> Choice:
 
 
 def _casinos(request: HttpRequest) -> QuerySet[Any]:
-    return scope_of(request, *Capability).casinos().values_list("pk", "name", "code", "is_sandbox")[:SHOWN]
+    return scope_of(request, *Capability).casinos().values_list("pk", "name", "code", "is_sandbox")
 
 
 @require_POST

@@ -255,10 +255,13 @@ def _counts(request: HttpRequest) -> Mapping[str, int]:
     if not scope_of(request, *SEE, *DECIDE):
         return {"late": 0}
     found = counted("waits", WAITS, request, lambda now: _waits(request, now))
-    return {**found, "to_approve": sum(found[kind] for kind in ("closings", "corrections", "entries", "accounts"))}
+    return {**found, "to_approve": sum(found[kind] for kind in TO_APPROVE)}
 
 
-WAITS = ("open", "late", "closings", "corrections", "entries", "accounts", "nights")
+TO_APPROVE = ("closings", "corrections", "sessions", "entries", "accounts")
+"""The kinds of proposals that wait for a second officer."""
+
+WAITS = ("open", "late", *TO_APPROVE, "nights")
 """What is counted."""
 
 
@@ -276,6 +279,7 @@ def _waits(request: HttpRequest, now: datetime) -> dict[str, QuerySet[Any]]:
         "late": open_cases.filter(case__deadline__lt=now),
         "closings": narrowed(proposed.closings(request), request),
         "corrections": narrowed(proposed.corrections(request), request),
+        "sessions": narrowed(proposed.sessions(request), request),
         "entries": narrowed(proposed.entries(request), request),
         "accounts": proposed.accounts(request),
         "nights": in_record(unsigned.filter(~Exists(newer)), request),

@@ -63,7 +63,10 @@ def _pages() -> Iterator[CheckMessage]:
 
 def _writers() -> Iterator[CheckMessage]:
     for file in sorted(DESK.rglob("*.py")):
-        tree = ast.parse(file.read_text())
+        text = file.read_text()
+        if "accounts" not in text:  # parsing every file would take longer than all other checks of a starting process
+            continue
+        tree = ast.parse(text)
         for call in ast.walk(tree) if _imports_accounts(tree) else ():
             if (name := _writer(call)) is not None and name not in PROVES_ITSELF:
                 yield Error(

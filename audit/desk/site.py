@@ -56,6 +56,7 @@ class DeskSite(admin.AdminSite):
             path("first-run/progress/", view(first_run.progress_view), name="first_run_progress"),
             path("first-run/dismiss/", view(first_run.dismiss_view), name="first_run_dismiss"),
             path("state/", view(state_page.state_view), name="record_state"),
+            path("state/<slug:name>/try-again/", view(state_page.try_again_view), name="record_try_again"),
             path("state/proof/", view(proof_page.proof_view), name="record_proof"),
             path("search/", view(palette.palette_view), name="palette"),
             path("rules/", view(rules.rules_view), name="rules"),

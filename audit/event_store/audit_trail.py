@@ -22,6 +22,7 @@ from django.db import transaction
 
 from audit.event_store import binary_copy, read
 from audit.event_store.append import NewEvent, append, append_and_apply
+from audit.event_store.readable import readable
 from audit.event_store.streams import instant, stream_row
 
 INSTALLATION = 0
@@ -33,8 +34,23 @@ COMMAND = None
 NO_KEY = 0
 """The key id of entries: they come from no table system."""
 
+MAX_REASON = 2_000
+"""Characters of the reason for a proposal or a decision."""
+
+_OF_TYPE = f"""
+select e.seq, e.envelope::text from log.stream s join log.event e using (stream_id)
+where s.casino_id = %b::bigint and s.is_of_desk and s.gaming_day between %b::date and %b::date
+  and {readable("e.envelope")} ->> 'type' = %b::text
+order by s.gaming_day, e.seq
+"""
+
 _encode = msgspec.json.Encoder(order="sorted").encode
 _decode = msgspec.json.Decoder().decode
+
+
+def cleaned(reason: str, *, most: int = MAX_REASON) -> str:
+    """Return a reason as an entry keeps it: without what JSON or PostgreSQL cannot hold, ``most`` characters of it."""
+    return reason.encode(errors="ignore").decode().replace("\0", "").strip()[:most]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +116,12 @@ def account_name() -> str:
         return f"uid {os.getuid()}"
 
 
+def entries_of_type(casino_id: int, type: str, first: date, last: date) -> Iterator[AuditEntry]:
+    """Yield the entries of a type of a casino's desk, from a day through another, UTC, in order."""
+    for seq, envelope in binary_copy.execute(_OF_TYPE, (casino_id, first, last, type)):
+        yield _entry(seq, envelope)
+
+
 def _with_reason(data: Mapping[str, Any], reason: str) -> Mapping[str, Any]:
     return {**data, "reason": reason} if reason else data
 
@@ -138,8 +160,12 @@ def entries_of(casino_id: int, day: date) -> Iterator[AuditEntry]:
     )
     for (stream_id,) in rows:
         for seq, raw in read.whole(stream_id):
-            envelope = _decode(raw)
-            data = envelope["data"]
-            reason = data.pop("reason", "")
-            at = datetime.fromisoformat(envelope["occurred_at"])
-            yield AuditEntry(seq, at, envelope["actor"], envelope["type"], data, reason)
+            yield _entry(seq, raw)
+
+
+def _entry(seq: int, raw: bytes | str) -> AuditEntry:
+    envelope = _decode(raw)
+    data = envelope["data"]
+    reason = data.pop("reason", "")
+    at = datetime.fromisoformat(envelope["occurred_at"])
+    return AuditEntry(seq, at, envelope["actor"], envelope["type"], data, reason)

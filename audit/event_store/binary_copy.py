@@ -130,15 +130,28 @@ def execute(
     """Run one statement, its parameters marked ``%b``, and return its rows; a ``json`` column comes as bytes.
 
     Outside ``transaction.atomic`` the statement is a transaction of its own, in one round trip; ``nearby`` then runs it
-    on the node nearby. Raise Django's database errors.
+    on the node nearby. Such a statement reads or writes one stream, so one plan serves all: PostgreSQL prepares it
+    after a few runs. Raise Django's database errors.
     """
     used = nearest() if nearby else connection
     used.ensure_connection()
     used.validate_no_broken_transaction()
-    with used.wrap_database_errors, psycopg.Cursor(used.connection) as cursor:
-        cursor.adapters.register_loader("json", _RawLoader)
-        cursor.adapters.register_dumper(BinaryArray, _ArrayDumper)
-        return cursor.execute(rewritten(statement), parameters, binary=True).fetchall()
+    with used.wrap_database_errors:
+        cursor, prepare = _cursor_of(used), None if nearby else False
+        return cursor.execute(rewritten(statement), parameters, prepare=prepare, binary=True).fetchall()
+
+
+def _cursor_of(used: Any) -> psycopg.Cursor[Any]:
+    """Return the cursor that a connection of Django's keeps: a new one for each statement costs as much as sending it.
+
+    It also remembers how the parameters and columns of its last statement are converted.
+    """
+    if used.binary_cursor is None or used.binary_cursor.connection is not used.connection:
+        used.binary_cursor = psycopg.Cursor(used.connection)
+        used.binary_cursor.adapters.register_loader("json", _RawLoader)
+        used.binary_cursor.adapters.register_dumper(BinaryArray, _ArrayDumper)
+    cursor: psycopg.Cursor[Any] = used.binary_cursor
+    return cursor
 
 
 def sqlstate_of(error: BaseException) -> str:

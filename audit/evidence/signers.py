@@ -11,15 +11,18 @@ from typing import Any
 
 from audit.access.keys import MADE, ROTATED
 from audit.event_store import binary_copy, read
+from audit.event_store.readable import readable
 from audit.evidence.bundle import Unproven
 from audit.transparency import proofs
 from audit.transparency.tree import StoredCheckpoint
 
-_ENTRIES = """
-select distinct on (e.envelope #>> '{data,id}') e.envelope #>> '{data,id}', s.stream_id, s.name, e.seq, e.envelope
+_ENTRY = readable("e.envelope")
+
+_ENTRIES = f"""
+select distinct on ({_ENTRY} #>> '{{data,id}}') {_ENTRY} #>> '{{data,id}}', s.stream_id, s.name, e.seq, e.envelope
 from log.stream s join log.event e using (stream_id)
-where s.casino_id = %b::bigint and s.is_of_desk and e.envelope ->> 'type' = any (%b::text[])
-  and e.envelope #>> '{data,id}' = any (%b::text[]) and e.envelope #> '{data,public_key}' is not null
+where s.casino_id = %b::bigint and s.is_of_desk and {_ENTRY} ->> 'type' = any (%b::text[])
+  and {_ENTRY} #>> '{{data,id}}' = any (%b::text[]) and {_ENTRY} #> '{{data,public_key}}' is not null
 order by 1, s.gaming_day, e.seq
 """
 

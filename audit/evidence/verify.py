@@ -141,6 +141,8 @@ def zip_of(files: Mapping[str, bytes]) -> bytes:
 
 def files_in(archive: bytes) -> dict[str, bytes]:
     """Return the files of a ZIP, by name. Raise ``Unverified`` unless it is the one that ``zip_of`` makes of them."""
+    if archive[-_END.size :][:4] != b"PK\5\6":
+        raise Unverified("the file does not end as a bundle does: it was cut off, or bytes were added")
     files: dict[str, bytes] = {}
     at = 0
     while archive[at : at + 4] == b"PK\3\4" and at + _LOCAL.size <= len(archive):
@@ -372,9 +374,15 @@ def check_manifest(files: Mapping[str, bytes]) -> str:
         if not name.startswith("law/"):
             raise Unverified(f"{name} is not a file of a bundle")
     if manifest_of(files) != files["MANIFEST.sha256"]:
-        listed = files["MANIFEST.sha256"].split(b"\n")
-        changed = [line[66:] for line in manifest_of(files).decode().split("\n") if line.encode() not in listed]
-        raise Unverified(f"MANIFEST.sha256 lacks the digest of {', '.join(changed) or 'these files and no others'}")
+        here, listed = (
+            {line[66:]: line for line in raw.decode("utf-8", "replace").split("\n") if line}
+            for raw in (manifest_of(files), files["MANIFEST.sha256"])
+        )
+        if changed := [name for name in here if here[name] != listed.get(name)]:
+            raise Unverified(f"MANIFEST.sha256 lacks the digest of {', '.join(changed)}")
+        for name in sorted(listed.keys() - here.keys()):
+            raise Unverified(f"{name} is missing, and MANIFEST.sha256 has its digest")
+        raise Unverified("MANIFEST.sha256 has a line twice, another order, or another end")
     return f"manifest: {len(files)} files, none missing, none extra, every digest"
 
 
@@ -653,6 +661,7 @@ def main(arguments: list[str]) -> int:
     if vkey is None:
         print("TAKE CARE: this trusts the key in the bundle. Compare it with the one that the operator publishes:")
         print("           " + "\n           ".join(map(printable, json.loads(files["keys.json"])["keys"])))
+    print("NOT SIGNED: the finding, its words, and the texts in law/. Adjudicate the events again; compare law/.")
     print("Everything holds.")
     return 0
 

@@ -44,7 +44,6 @@ def render_list(sheet: Sheet, format: str, *, title: str, filters: Sequence[str]
 
 
 def _pdf_data(sheet: Sheet, title: str, filters: Sequence[str], day: date) -> dict[str, Any]:
-    omitted = max(0, len(sheet.rows) - MAX_PRINTED)
     places = [index for index, column in enumerate(sheet.columns) if not sheet.printed or column.key in sheet.printed]
     return {
         "lang": language(),
@@ -54,10 +53,13 @@ def _pdf_data(sheet: Sheet, title: str, filters: Sequence[str], day: date) -> di
         "headings": [sheet.columns[index].name for index in places],
         "rows": [["" if row[at] is None else str(row[at]) for at in places] for row in sheet.rows[:MAX_PRINTED]],
         "count": ngettext("%(rows)d row", "%(rows)d rows", len(sheet.rows)) % {"rows": len(sheet.rows)},
-        "omitted": _omitted(omitted) if omitted else "",
+        "omitted": omitted(len(sheet.rows) - MAX_PRINTED),
     }
 
 
-def _omitted(rows: int) -> str:
+def omitted(rows: int) -> str:
+    """Return that so many rows are not on the paper; "" if it has all."""
+    if rows <= 0:
+        return ""
     words = ngettext("%(rows)d further row is in the workbook.", "%(rows)d further rows are in the workbook.", rows)
     return words % {"rows": rows}

@@ -125,9 +125,14 @@ def workbook(sheets: Sequence[Sheet], currency: str, title: str) -> bytes:
                     elif isinstance(value, int) and not isinstance(value, bool) and abs(value) < MAX_EXACT:
                         page.write_number(number, index, value)
                     else:
-                        page.write_string(number, index, str(value)[:MAX_CELL])
+                        page.write_string(number, index, _cell(str(value)))
             page.autofit()
     return out.getvalue()
+
+
+def _cell(text: str) -> str:
+    """Return a text as a cell holds it; one that is cut ends in an ellipsis."""
+    return text if len(text) <= MAX_CELL else f"{text[: MAX_CELL - 1]}…"
 
 
 def _amounts(book: Any, places: int) -> Any:

@@ -24,6 +24,7 @@ import msgspec
 from django.db.models import Q
 
 from audit.event_store import binary_copy, read
+from audit.event_store.readable import is_dated, readable
 from audit.exports.sheets import Column, Sheet, as_csv
 from audit.models import (
     CaseAction,
@@ -61,7 +62,8 @@ actions.csv       what was done on these cases, and when; not by whom
 complaints.csv    complaints of the player, and their answers
 processes.csv     what the evidence ledger follows
 refused.csv       refused requests in which the id stands; not their content
-trail.csv         entries of the officers' trail that name the id: what was done, and when; not by whom
+trail.csv         entries of the officers' trail that name the id: what was done, and when; not by whom. Of one that
+                  nobody can read, because somebody forged it, the stream and the number
 
 Amounts are in minor units. Other players are other-player-1, other-player-2 …, the same throughout this file and in no
 other; members of staff are under their ids. The stored events are what was hashed; these are not, because of that.
@@ -74,8 +76,9 @@ where s.casino_id = %b::bigint and not s.is_of_desk and exists (
 order by s.gaming_day, s.stream_id
 """
 
-_TRAIL = """
-select e.occurred_at, e.envelope ->> 'type', e.envelope -> 'data'
+_TRAIL = f"""
+select case when {is_dated("e.occurred_at")} then e.occurred_at end, {readable("e.envelope")} ->> 'type',
+       {readable("e.envelope")} -> 'data', s.name, e.seq
 from log.stream s join log.event e using (stream_id)
 where s.casino_id = %b::bigint and s.is_of_desk and position(%b::text in e.envelope::text) > 0
 order by e.occurred_at, e.stream_id, e.seq
@@ -299,9 +302,13 @@ def _refused(casino: Casino, quoted: str) -> _Table:
 def _trail(casino: Casino, code: str, quoted: str) -> _Table:
     """Return the entries that name the id; who did it is the officer's, and other ids that they name are others'."""
     table = _Table("trail", ("at", "type"))
-    for at, type, data in binary_copy.execute(_TRAIL, (casino.pk, quoted)):
-        if _holds(msgspec.json.decode(data), code):
-            table.rows.append((at, type))
+    for at, type, data, stream, seq in binary_copy.execute(_TRAIL, (casino.pk, quoted)):
+        try:
+            names_it = _holds(msgspec.json.decode(data or b""), code)
+        except (msgspec.DecodeError, RecursionError):
+            type, names_it = None, True
+        if names_it:
+            table.rows.append((at, type or f"unreadable: {stream}:{seq}"))
     return table
 
 

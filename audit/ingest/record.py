@@ -26,6 +26,7 @@ import structlog
 from django.db import transaction
 
 from audit import task_queue
+from audit.casework import session_closing
 from audit.event_store import batch_signatures, cluster, merkle, read, streams
 from audit.event_store.append import NewEvent, UnexpectedSeq, append, open_stream
 from audit.ingest import opening, quarantine
@@ -97,6 +98,23 @@ class SequenceConflict(EventsRefused):
         self.stored_digest = conflict.stored_digest
         self.sent_digest = conflict.sent_digest
         super().__init__(f"Event {self.seq} is recorded with other content.")
+
+
+class ClosedByOfficers(EventsRefused):
+    """The number of the event is that of the closing that two officers recorded while nothing came from the table.
+
+    The table system contradicts nothing: its event is kept in quarantine, and no finding is opened. ``next_seq`` is the
+    number that the stream takes next.
+    """
+
+    def __init__(self, conflict: Conflict, next_seq: int) -> None:
+        self.seq = conflict.event.seq
+        self.stored_digest = conflict.stored_digest
+        self.sent_digest = conflict.sent_digest
+        self.next_seq = next_seq
+        super().__init__(
+            f"Two officers closed this session at the desk with event {self.seq}, because nothing more had come."
+        )
 
 
 class Unsigned(EventsRefused):
@@ -380,7 +398,8 @@ def _following(new: list[SentEvent], next_seq: int) -> int:
 def _compare(key: ApiKey, stream: str, duplicates: list[SentEvent], head: read.StreamHead, body: Body) -> None:
     """Compare events that the stream has passed with what is stored under their numbers.
 
-    Raise ``SequenceConflict`` for other content, ``SequenceGap`` for a number that was declared lost.
+    Raise ``SequenceConflict`` for other content, ``ClosedByOfficers`` for other content than theirs, ``SequenceGap``
+    for a number that was declared lost.
     """
     if not duplicates:
         return
@@ -391,6 +410,11 @@ def _compare(key: ApiKey, stream: str, duplicates: list[SentEvent], head: read.S
         if stored.get(each.seq, each.envelope) != each.envelope
     ]
     if conflicts:
+        closing = session_closing.closed_at(head.stream_id)
+        if conflicts[0].event.seq == closing:  # the sender does not know of it, so what follows has its number wrong
+            closed = ClosedByOfficers(conflicts[0], head.next_seq)
+            quarantine.keep(key, stream, "conflict", str(closed), body.raw, seq=closing)
+            raise closed
         quarantine.keep_conflicts(key, stream, head.stream_id, conflicts)
         raise SequenceConflict(conflicts[0])
     lost = next((each.seq for each in duplicates if each.seq not in stored), None)

@@ -19,7 +19,7 @@ from uuid import UUID, uuid4
 
 import structlog
 from django.db import connection
-from django.db.models import Q
+from django.db.models import F, Q
 from django.utils import timezone
 
 from audit.event_store import audit_trail
@@ -30,6 +30,9 @@ LEASE = timedelta(seconds=30)
 """How long a worker without a heartbeat keeps its job."""
 
 REPORT_EVERY_S = 0.5
+
+MAX_TRIES = 5
+"""How often a job is begun: one whose workers all died would go on to end them for ever."""
 
 MAX_ERROR = 2_000
 """Characters of an error that are stored."""
@@ -130,12 +133,22 @@ def _lease(job_id: int, runner: UUID) -> Job | None:
     now = timezone.now()
     free = Q(state=JobState.WAITING) | Q(state=JobState.RUNNING, heartbeat_at__lt=now - LEASE)
     is_leased = Job.objects.filter(free, pk=job_id).update(
-        state=JobState.RUNNING, runner=runner, started_at=now, heartbeat_at=now, done=0, total=0, result={}
+        state=JobState.RUNNING,
+        runner=runner,
+        started_at=now,
+        heartbeat_at=now,
+        done=0,
+        total=0,
+        result={},
+        tries=F("tries") + 1,
     )
     return Job.objects.select_related("officer", "casino").get(pk=job_id) if is_leased else None
 
 
 def _run(job: Job, report: kinds.Progress) -> kinds.JobResult:
+    if job.tries > MAX_TRIES:
+        error = f"WorkerLost: {MAX_TRIES} workers began it and none ended it"
+        return kinds.JobResult(state=JobState.FAILED, error=error)
     try:
         return kinds.KINDS[JobKind(job.kind)](job, report)
     except Stopped:

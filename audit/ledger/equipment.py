@@ -18,8 +18,6 @@ from audit.models import Casino, LedgerProcess, Officer
 WHEEL = ("wheel", "wheel-displacement", "wheel-memory")
 DICE = ("dice-pair",)
 
-MAX_REASON = 2_000
-
 
 class EquipmentRefused(Exception):
     """Nothing is noted. ``code`` says why: "right-missing", "reason-missing" or "nothing-ends"."""
@@ -46,7 +44,7 @@ def take_apart(officer: Officer, casino: Casino, kind: str, id: str, *, reason: 
     Raise ``EquipmentRefused``: without the right to sign nights, without a reason, or where no process about it goes
     on.
     """
-    reason = reason.replace("\0", "").strip()[:MAX_REASON]
+    reason = audit_trail.cleaned(reason)
     if not Scope.of(officer, Capability.SIGN_NIGHTS).includes(casino.pk):
         raise EquipmentRefused("right-missing", f"{officer.get_username()} may not sign nights of {casino.code}.")
     if not reason:

@@ -27,6 +27,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from audit.ledger import evenings, nights, order, set_aside
+from audit.ledger.expected import stated_of
 from audit.ledger.questions import ask
 from audit.ledger.set_aside import error_of
 from audit.models import (
@@ -46,7 +47,7 @@ from audit.models.ledger import BY_PERSON, kept
 from audit.reconciliation import sessions
 from audit.reconciliation.sessions import StreamLocked
 from settlement import ENGINE_VERSION
-from settlement.eprocess.budget import expected_at_first
+from settlement.eprocess.budget import as_stated, expected_at_first
 from settlement.eprocess.channels import Fed, of_evening, of_payouts, of_session, of_variance
 from settlement.eprocess.explanations import counted_in
 from settlement.eprocess.kinds import KINDS
@@ -240,7 +241,7 @@ def _feed(
     )
     for question in questions:
         ask(rows[name_of(question.process)], row, question)
-    if (ledger.year, ledger.expected) != (cursor.year, cursor.expected):
+    if (ledger.year, ledger.expected, EDITION) != (cursor.year, cursor.expected, cursor.edition):
         known = {"budget": ledger.budget, "expected": ledger.expected}
         LedgerYear.objects.create(casino=casino, year=ledger.year, **known)
     cursor.year, cursor.budget, cursor.ranks, cursor.edition = ledger.year, ledger.budget, ledger.ranks, EDITION
@@ -259,14 +260,17 @@ def _ledger_of(casino: Casino, cursor: LedgerCursor, year: int) -> Ledger:
     """Return the pure ledger as far as the cursor says: its year, budget and ranks. A year never goes back.
 
     Subjects of another edition do not count: the levels of an edition add up to the budget by themselves. How many
-    are expected is said once a year, before any draw of it is looked at.
+    are expected is stated once a year, before any draw of it is looked at.
     """
     is_begun = cursor.edition == EDITION and bool(cursor.expected)
     ranks = dict(cursor.ranks) if cursor.edition == EDITION else {}
-    expected = cursor.expected if is_begun else expected_at_first(GamingTable.objects.filter(casino=casino).count())
+    expected = cursor.expected
+    if not is_begun:
+        at_first = expected_at_first(GamingTable.objects.filter(casino=casino).count())
+        expected = as_stated(at_first, stated_of(casino, cursor.year)) if cursor.year else at_first
     ledger = Ledger(year=cursor.year, budget=cursor.budget, ranks=ranks, expected=expected)
     if year > cursor.year:
-        ledger.begin_year(year)
+        ledger.begin_year(year, stated_of(casino, year))
         # Held until this transaction ends, so that the budget of the year is one.
         allowed = Casino.objects.values_list("false_questions", flat=True).get(pk=casino.pk)
         ledger.budget = str(Fraction(allowed))

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from django.db.models import QuerySet
 
-from audit.models import Casino, LedgerCursor, LedgerProcess, LedgerQuestion
+from audit.models import Casino, LedgerCursor, LedgerLevel, LedgerProcess, LedgerQuestion
 from audit.presentation import power_of_ten
 from settlement.eprocess.budget import watch_list
 from settlement.eprocess.kinds import KINDS, Kind
@@ -78,6 +78,12 @@ def given_in(casino: Casino, year: int) -> list[Given]:
         count[kind] += 1
         given[kind] += int(numerator) / int(denominator or 1)
     return [Given(kind, count[kind], given[kind]) for kind in KINDS if count[kind]]
+
+
+def counted_before(casino: Casino, year: int) -> frozenset[str]:
+    """Return the kinds of which a year before ``year`` had subjects: one query."""
+    levels = LedgerLevel.objects.filter(process__casino=casino, process__edition=EDITION, year__lt=year)
+    return frozenset(levels.values_list("process__kind", flat=True).distinct())
 
 
 def processes_of(casino: Casino) -> QuerySet[LedgerProcess]:

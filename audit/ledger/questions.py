@@ -27,8 +27,8 @@ NEAR = 200
 """Events before the close at one of which a question is put where another of its rule is at the close."""
 
 _IN_MESSAGE = (
-    "shooter", "player-luck", "pair-luck", "late-luck", "croupier-luck", "concentration", "pair-concentration",
-    "player-concentration", "croupier-voids", "pair-voids", "closer-drift", "duty-drift",
+    "shooter", "player-luck", "pair-luck", "late-luck", "corrected-luck", "croupier-luck", "concentration",
+    "pair-concentration", "player-concentration", "croupier-voids", "pair-voids", "closer-drift", "duty-drift",
 )  # fmt: skip
 """Kinds whose message names the persons; that of another has the subject."""
 

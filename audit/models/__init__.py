@@ -46,8 +46,9 @@ from audit.models.officers import Membership, Officer, Role
 from audit.models.persons import ErasedPerson, Person, PersonKind
 from audit.models.quarantine import Quarantined
 from audit.models.register import RegisterEntry
-from audit.models.replay_queue import CasinoTurn, Heartbeat, LeafCursor, TaskRun, WaitingStream
+from audit.models.replay_queue import CasinoTurn, Heartbeat, LeafCursor, TaskFailure, TaskRun, WaitingStream
 from audit.models.runs import AdjudicationRun, FailedRun, RunCause, RunState, WhatIf
+from audit.models.session_closing import SessionClosing
 from audit.models.sign_on import GroupRole, ProviderAccount
 from audit.models.slips import SlipUse
 from audit.models.webhooks import DeadLetter, Webhook, WebhookSecret

@@ -20,7 +20,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
-from audit.models.casinos import Casino, GamingTable
+from audit.models.casinos import CALENDAR, Casino, GamingTable
 
 USE_STORED_AFTER = timedelta(minutes=5)
 """How far ``last_used_at`` may lag: to store every use would be a write for every request."""
@@ -77,6 +77,13 @@ class ApiKey(models.Model):
         verbose_name = _("API key")
         verbose_name_plural = _("API keys")
         ordering = ["casino", "name", "-created_at"]
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(created_at__range=CALENDAR)
+                & (models.Q(expires_at=None) | models.Q(expires_at__range=CALENDAR)),
+                name="key_of_the_calendar",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.name} ({self.prefix})"

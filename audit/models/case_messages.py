@@ -39,6 +39,11 @@ class CaseContacts(models.Model):
         verbose_name_plural = _("case contacts")
         ordering = ["casino__code"]
 
+    @property
+    def deputy_name(self) -> str:
+        """The user name of the deputy, "" for none."""
+        return self.deputy.get_username() if self.deputy is not None else ""
+
     def __str__(self) -> str:
         return str(self.casino)
 

@@ -9,7 +9,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.models.adjudication import Severity
-from audit.models.casinos import Casino
+from audit.models.casinos import CALENDAR, Casino
 from audit.models.officers import Officer
 
 
@@ -132,6 +132,7 @@ class CaseAction(models.Model):
         verbose_name = _("action")
         verbose_name_plural = _("actions")
         ordering = ["at", "pk"]
+        constraints = [models.CheckConstraint(condition=Q(at__range=CALENDAR), name="action_of_the_calendar")]
 
     def __str__(self) -> str:
         return f"{self.type} {self.at:%Y-%m-%d %H:%M}"

@@ -15,11 +15,22 @@ from django.utils.translation import gettext_lazy as _
 CODE = RegexValidator(r"^[A-Za-z0-9._:-]{1,100}\Z", _("1 to 100 of A-Z a-z 0-9 . _ : -"))
 
 
-def _is_zone(name: str) -> None:  # migration 0001 names it
+CALENDAR = (datetime(1, 1, 3, tzinfo=UTC), datetime(9999, 12, 29, tzinfo=UTC))
+"""The first and the last instant that every page can show, in whatever time zone. PostgreSQL has later ones."""
+
+
+def is_zone(name: str) -> bool:
+    """Return whether a time zone has that name."""
     try:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError):
-        raise ValidationError(_("%(name)s is not a time zone."), params={"name": name}) from None
+        return False
+    return True
+
+
+def _is_zone(name: str) -> None:  # migration 0001 names it
+    if not is_zone(name):
+        raise ValidationError(_("%(name)s is not a time zone."), params={"name": name})
 
 
 class Casino(models.Model):
@@ -104,6 +115,13 @@ class Casino(models.Model):
             models.CheckConstraint(
                 condition=models.Q(silent_after_min=None) | models.Q(silent_after_min__range=(1, 1_440)),
                 name="casino_silent_after_minutes",
+            ),
+            # PostgreSQL has the time 24:00:00, which Python has not: no page would show a casino that is set to it.
+            models.CheckConstraint(
+                condition=models.Q(cutoff__lte=time.max)
+                & (models.Q(reports_from=None) | models.Q(reports_from__lte=time.max))
+                & (models.Q(reports_until=None) | models.Q(reports_until__lte=time.max)),
+                name="casino_hours_of_the_clock",
             ),
         ]
 

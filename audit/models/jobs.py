@@ -54,6 +54,7 @@ class Job(models.Model):
     heartbeat_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(_("ended"), null=True)
     runner = models.UUIDField(null=True)
+    tries = models.IntegerField(default=0, db_default=0)  # how often a worker has begun it
     stopped_by = models.ForeignKey(  # it stops at its next step
         settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+", verbose_name=_("stopped by")
     )

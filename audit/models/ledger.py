@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from typing import TYPE_CHECKING, Any
 
 from django.db import models
 from django.db.models import Q
@@ -21,6 +22,24 @@ from settlement.eprocess.process import UNIT
 
 LARGEST_KEPT = 10**999
 """The largest wealth that a column holds, in 2⁻¹²⁸; the state has it exactly."""
+
+
+if TYPE_CHECKING:
+    _Integer = models.IntegerField[int, int]
+else:
+    _Integer = models.IntegerField
+
+
+class EditionField(_Integer):
+    """The edition of the ledger that a row belongs to. A new edition needs no migration: they name the first."""
+
+    def deconstruct(self) -> Any:
+        name, _path, args, kwargs = super().deconstruct()
+        return name, "django.db.models.IntegerField", args, {**kwargs, "default": FIRST_MIGRATED}
+
+
+FIRST_MIGRATED = 5
+"""The edition that the migrations name."""
 
 
 class StreamEvidence(models.Model):
@@ -63,7 +82,7 @@ class LedgerCursor(models.Model):
     budget = models.CharField(max_length=32, default="1")
     ranks = models.JSONField(default=dict)
     expected = models.JSONField(default=dict)
-    edition = models.IntegerField(default=EDITION)
+    edition = EditionField(default=EDITION)
 
     def __str__(self) -> str:
         return f"{self.casino_id}: {self.number}"
@@ -108,7 +127,7 @@ class LedgerBatch(models.Model):
     log_index = models.BigIntegerField(null=True)
     year = models.IntegerField()
     engine_version = models.CharField(max_length=32)
-    edition = models.IntegerField(default=EDITION)
+    edition = EditionField(default=EDITION)
     content = models.BinaryField()
     error = models.CharField(max_length=500, blank=True, default="")
     fed_at = models.DateTimeField(auto_now_add=True)
@@ -227,7 +246,7 @@ class LedgerProcess(models.Model):
     ended_at = models.DateTimeField(_("ended"), null=True)
     ended_by = models.CharField(max_length=200, blank=True, default="")
     ended_reason = models.TextField(blank=True, default="")
-    edition = models.IntegerField(default=EDITION)
+    edition = EditionField(default=EDITION)
 
     objects = LedgerProcesses.as_manager()
 
@@ -287,7 +306,7 @@ class LedgerYear(models.Model):
     year = models.IntegerField()
     budget = models.CharField(max_length=32)
     expected = models.JSONField(default=dict)
-    edition = models.IntegerField(default=EDITION)
+    edition = EditionField(default=EDITION)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["casino", "year", "edition"], name="one_budget_a_year")]

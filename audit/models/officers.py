@@ -15,7 +15,8 @@ from typing import Any
 from django.contrib.auth.hashers import check_password
 from django.contrib.auth.models import AbstractUser
 from django.db import models
-from django.db.models import F
+from django.db.models import F, Q
+from django.db.models.functions import Lower
 from django.dispatch import Signal
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
@@ -54,6 +55,9 @@ class Officer(AbstractUser):
     PROTECTED = ("password", "is_superuser", "is_staff")
     """The fields that only an entry of the audit trail writes."""
 
+    OF_NOBODY = ("beat", "sign-in", "system")
+    """The names under which acts without a person stand in the audit trail."""
+
     casinos = models.ManyToManyField(
         Casino, blank=True, through="Membership", related_name="officers", verbose_name=_("casinos")
     )
@@ -65,6 +69,13 @@ class Officer(AbstractUser):
     class Meta:
         verbose_name = _("officer")
         verbose_name_plural = _("officers")
+        constraints = [
+            models.UniqueConstraint(Lower("username"), name="officer_of_one_name"),
+            models.CheckConstraint(
+                condition=~Q(username__iexact="beat") & ~Q(username__iexact="sign-in") & ~Q(username__iexact="system"),
+                name="officer_is_somebody",
+            ),
+        ]
 
     def save(self, **kwargs: Any) -> None:
         """Store what has changed: what is protected by an entry of the audit trail, the rest as any row."""

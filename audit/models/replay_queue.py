@@ -58,6 +58,18 @@ class TaskRun(models.Model):
         return self.name
 
 
+class TaskFailure(models.Model):
+    """How often a task has failed, by its name, and its last error. Its sweep tries again; this says that it had to."""
+
+    name = models.CharField(primary_key=True, max_length=64)
+    failures = models.BigIntegerField(default=1)
+    failed_at = models.DateTimeField()
+    error = models.CharField(max_length=100)
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class Heartbeat(models.Model):
     """When a process of the deployment last did its work: ``beat``, ``replay``, ``night``, ``sequencer``."""
 

@@ -78,8 +78,8 @@ class AdjudicationRun(models.Model):
     """One reading of a stream from its beginning: by which engine, with which corrections known, and how it fares.
 
     It is complete when it has caught up with the stream, or with all before a change that it does not know, and goes on
-    as events arrive. While ``replaces`` is set and the run was never complete, its own findings are pending and those
-    of ``replaces`` stand.
+    as events arrive. Its own findings are pending until it was complete once, and those of ``replaces`` stand, unless
+    it is the first and knows no correction that might turn out to wait: then what it finds stands at once.
     """
 
     stream = models.ForeignKey(
@@ -158,7 +158,7 @@ class AdjudicationRun(models.Model):
     @property
     def stands(self) -> bool:
         """Whether what this run finds stands as it is found."""
-        return self.replaces_id is None or self.completed_at is not None
+        return (self.replaces_id is None and not self.corrections_through) or self.completed_at is not None
 
     def clear_failure(self) -> None:
         """Forget the tries that failed. The caller saves the run, which leaves the state `failed`."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
+from typing import Any
 
+from django.core.checks import CheckMessage, Warning
 from django.core.mail import EmailMessage
 from django.db.models import Exists, OuterRef, Q, QuerySet
-from django.utils import translation
+from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -15,7 +17,7 @@ from audit.access.capabilities import Capability
 from audit.access.scope import Scope
 from audit.casework.escalation import AT_ONCE, is_due
 from audit.event_store import audit_trail
-from audit.models import AlertKind, AlertNotice, NightSubscriber
+from audit.models import AlertKind, AlertNotice, Casino, NightSubscriber, Webhook
 from audit.models.officers import is_active_account
 from audit.notifications import delivery
 from audit.notifications.delivery import GIVEN_UP_AFTER
@@ -26,6 +28,44 @@ def officers_to_mail(now: datetime) -> list[tuple[int, int]]:
     """Return the officers to whom something is to be mailed now, each with the casino of it."""
     both = ("officer", "alert__casino")
     return list(_due(now).order_by(*both).values_list(*both).distinct()[:AT_ONCE])
+
+
+def waiting_since(now: datetime, casinos: Collection[int] | None) -> list[datetime]:
+    """Return since when each notice waits that is to be mailed now, to an officer who may receive it."""
+    due = _due(now).select_related("alert", "officer").order_by("pk")
+    rows = due if casinos is None else due.filter(alert__casino__in=casinos)
+    scopes: dict[int, Scope] = {}
+    for each in rows:
+        if each.officer_id not in scopes:
+            scopes[each.officer_id] = Scope.of(each.officer, Capability.RECEIVE_REPORTS)
+    return [
+        each.next_try_at or (each.alert.ended_at if each.is_of_end else None) or each.alert.opened_at
+        for each in rows
+        if scopes[each.officer_id].includes(each.alert.casino_id)
+    ]
+
+
+def without_receiver(*, has_mail_server: bool) -> QuerySet[Casino]:
+    """Return the casinos that want alerts of their tables, which neither an officer with mail nor a webhook receives.
+
+    The broker's exchange does not count: without a queue it drops them. Without a mail server no mail leaves.
+    """
+    wanting = Casino.objects.filter(is_sandbox=False, silent_after_min__isnull=False).order_by("code")
+    called = Webhook.objects.filter(casino=OuterRef("pk"), is_active=True, receives_alerts=True)
+    mailed = NightSubscriber.objects.filter(is_active_account("officer__"), casino=OuterRef("pk"), receives_alerts=True)
+    unheard = wanting.exclude(Exists(called))
+    return unheard.exclude(Exists(mailed.exclude(officer__email=""))) if has_mail_server else unheard
+
+
+def check_receivers(*, databases: Sequence[str] | None = None, **kwargs: Any) -> list[CheckMessage]:
+    """Warn of each casino whose alerts would reach nobody. Whether there is a mail server a command does not know."""
+    if "default" not in (databases or ()):
+        return []
+    hint = "At the desk, subscribe an officer with a mail address to its alerts, or have a webhook receive them."
+    return [
+        Warning(f"The alerts of {each.code} would reach nobody.", hint=hint, id="audit.W009")
+        for each in without_receiver(has_mail_server=True)
+    ]
 
 
 def send(officer_id: int, casino_id: int) -> int:
@@ -39,7 +79,10 @@ def send(officer_id: int, casino_id: int) -> int:
         data = {"alert": notice.alert_id, "to": notice.officer.get_username()}
         audit_trail.record("system", "alert.not_mailed", casino_id=casino_id, data=data)
 
-    return delivery.send(lambda now: _to_mail(officer_id, casino_id, now), message, given_up=given_up)
+    def write(found: Sequence[AlertNotice]) -> EmailMessage:
+        return message(found, number=_due(timezone.now()).filter(officer=officer_id, alert__casino=casino_id).count())
+
+    return delivery.send(lambda now: _to_mail(officer_id, casino_id, now), write, given_up=given_up)
 
 
 def _due(now: datetime) -> QuerySet[AlertNotice]:
@@ -63,20 +106,24 @@ def _to_mail(officer_id: int, casino_id: int, now: datetime) -> list[AlertNotice
     return notices
 
 
-def message(notices: Sequence[AlertNotice]) -> EmailMessage:
-    """Return alerts of one casino as a message to their officer, in the language of their subscription."""
+def message(notices: Sequence[AlertNotice], *, number: int) -> EmailMessage:
+    """Return alerts of one casino as a message to their officer, in the language of their subscription.
+
+    ``number`` is how many wait for the officer, with those that the message lists.
+    """
     casino, officer = notices[0].alert.casino, notices[0].officer
     language = NightSubscriber.objects.values_list("language", flat=True).get(casino=casino, officer=officer)
     with translation.override(language):
         named = casino.name or casino.code
-        if len(notices) == 1:
+        if number == 1:
             subject = f"{headline(notices[0])}, {named}"
         else:
-            subject = ngettext("%(number)d alert, %(casino)s", "%(number)d alerts, %(casino)s", len(notices)) % {
-                "number": len(notices),
+            subject = ngettext("%(number)d alert, %(casino)s", "%(number)d alerts, %(casino)s", number) % {
+                "number": number,
                 "casino": named,
             }
-        body = "\n".join([labelled(_("Casino"), named), "", "\n\n".join(map(_paragraph, notices)), ""])
+        head = filter(None, [labelled(_("Casino"), named), delivery.part_note(len(notices), number)])
+        body = "\n".join([*head, "", "\n\n".join(map(_paragraph, notices)), ""])
     return EmailMessage(" ".join(subject.split()), body, to=[officer.email])
 
 

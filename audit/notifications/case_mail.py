@@ -8,7 +8,8 @@ from typing import cast
 
 from django.conf import settings
 from django.core.mail import EmailMessage
-from django.utils import translation
+from django.db.models import Exists, OuterRef
+from django.utils import timezone, translation
 from django.utils.translation import gettext as _
 
 from audit.access.capabilities import Capability
@@ -83,7 +84,12 @@ def send_notices(officer_id: int, casino_id: int) -> int:
         data = {"case": notice.escalation.case_id, "to": notice.officer.get_username()}
         audit_trail.record("system", "case.late_not_mailed", casino_id=casino_id, data=data)
 
-    return delivery.send(lambda now: _notices_to_mail(officer_id, casino_id, now), late_message, given_up=given_up)
+    def write(found: Sequence[EscalationNotice]) -> EmailMessage | None:
+        standing = Finding.objects.standing().filter(case=OuterRef("escalation__case"))
+        theirs = notices_to_mail(timezone.now()).filter(officer=officer_id, escalation__case__casino=casino_id)
+        return late_message(found, number=theirs.filter(Exists(standing)).count())
+
+    return delivery.send(lambda now: _notices_to_mail(officer_id, casino_id, now), write, given_up=given_up)
 
 
 def _notices_to_mail(officer_id: int, casino_id: int, now: datetime) -> list[EscalationNotice]:
@@ -95,10 +101,11 @@ def _notices_to_mail(officer_id: int, casino_id: int, now: datetime) -> list[Esc
     return list(about.order_by("escalation__deadline", "pk")[:AT_ONCE])
 
 
-def late_message(notices: Sequence[EscalationNotice]) -> EmailMessage | None:
+def late_message(notices: Sequence[EscalationNotice], *, number: int) -> EmailMessage | None:
     """Return the message to an officer about the late cases of a casino; None if they have no role there any more.
 
-    An administrator, who does not see the record, gets the references and the deadlines alone.
+    ``number`` is how many late cases wait for the officer, with those that the message lists. An administrator, who
+    does not see the record, gets the references and the deadlines alone.
     """
     casino, officer = notices[0].escalation.case.casino, notices[0].officer
     if not Scope.of(officer, *Capability).includes(casino.pk):
@@ -112,15 +119,16 @@ def late_message(notices: Sequence[EscalationNotice]) -> EmailMessage | None:
     with translation.override(_language_of(notices[0])):
         named = casino.name or casino.code
         facts = [_late_facts(notice, finding, sees_record=sees_record) for notice, finding in late]
-        if len(late) == 1:
+        if number == 1:
             subject = _("Late: %(reference)s, %(casino)s") % {"reference": reference(late[0][1]), "casino": named}
             says = _("This case is still open after its deadline.")
         else:
-            subject = _("%(number)s late cases, %(casino)s") % {"number": len(late), "casino": named}
+            subject = _("%(number)s late cases, %(casino)s") % {"number": number, "casino": named}
             says = _("These cases are still open after their deadlines.")
         cases = ["\n".join(labelled(label, text) for label, text in each if text) for each in facts]
         passed = [_passed(deputy) for deputy in {each.escalation.deputy: None for each, _finding in late}]
-        body = "\n".join([says, *passed, "", labelled(_("Casino"), named), "\n\n".join(cases), ""])
+        head = filter(None, [says, delivery.part_note(len(late), number), *passed])
+        body = "\n".join([*head, "", labelled(_("Casino"), named), "\n\n".join(cases), ""])
     return EmailMessage(" ".join(subject.split()), body, to=[officer.email])
 
 

@@ -17,6 +17,7 @@ import structlog
 from django.core.mail import EmailMessage
 from django.db import transaction
 from django.utils import timezone
+from django.utils.translation import gettext
 
 from audit.models.case_messages import Delivery
 
@@ -68,6 +69,14 @@ def send(
                 given_up(each)
         return 0
     return len(found)
+
+
+def part_note(listed: int, number: int) -> str:
+    """Return that a message lists a part of what waits for its receiver; "" if it lists all."""
+    if listed >= number:
+        return ""
+    says = gettext("This message has %(listed)d of %(number)d. The rest follows in another message.")
+    return says % {"listed": listed, "number": number}
 
 
 def hand_over(message: EmailMessage) -> None:

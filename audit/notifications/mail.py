@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import cast
 
 from django.core.mail import EmailMessage
@@ -13,6 +14,7 @@ from audit.access.capabilities import Capability
 from audit.access.scope import Scope
 from audit.event_store import audit_trail
 from audit.models import NightReport, NightSubscriber
+from audit.notifications.delivery import GIVEN_UP_AFTER
 from audit.presentation import day
 from audit.reconciliation.pdf import as_pdf
 from audit.reconciliation.presentation import boxes
@@ -33,14 +35,13 @@ def send(report: NightReport) -> int:
     again.
     """
     sent = 0
-    subscribers = NightSubscriber.objects.select_related("officer").filter(casino=report.casino, receives_reports=True)
-    for subscriber in subscribers.exclude(delivered__report=report).order_by("pk"):
+    for subscriber in _receivers(report):
         officer = subscriber.officer
-        if not officer.email or not Scope.of(officer, Capability.RECEIVE_REPORTS).includes(report.casino_id):
-            continue
         language = cast(Language, subscriber.language)
         with transaction.atomic():
-            subscriber.delivered.create(report=report)
+            _delivery, is_new = subscriber.delivered.get_or_create(report=report)
+            if not is_new:  # another worker mails it
+                continue
             audit_trail.record(
                 "system",
                 "night.mailed",
@@ -51,6 +52,24 @@ def send(report: NightReport) -> int:
             message(report, officer.email, language, with_names=with_names).send()
         sent += 1
     return sent
+
+
+def waiting(now: datetime) -> list[NightReport]:
+    """Return the newest reports of the last days that a subscriber who may receive them has not received."""
+    night = ("casino_id", "gaming_day", "currency")
+    recent = NightReport.objects.filter(made_at__gt=now - GIVEN_UP_AFTER).order_by(*night, "-version")
+    newest = recent.distinct(*night).select_related("casino").defer("content", "sheet")
+    return [report for report in newest if _receivers(report)]
+
+
+def _receivers(report: NightReport) -> list[NightSubscriber]:
+    """Return the subscribers who may receive a report and have not."""
+    subscribers = NightSubscriber.objects.select_related("officer").filter(casino=report.casino, receives_reports=True)
+    return [
+        each
+        for each in subscribers.exclude(delivered__report=report).exclude(officer__email="").order_by("pk")
+        if Scope.of(each.officer, Capability.RECEIVE_REPORTS).includes(report.casino_id)
+    ]
 
 
 def message(report: NightReport, address: str, language: Language, *, with_names: bool = False) -> EmailMessage:

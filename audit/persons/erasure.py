@@ -31,8 +31,6 @@ from audit.models import Officer, Person, SavedView
 
 ERASED = "person.erased"
 
-MAX_REASON = 2_000
-
 MIN_PART = 3
 """Letters that a part of a name needs for a saved view to be deleted for it."""
 
@@ -67,7 +65,7 @@ class Erased:
 
 def erase(officer: Officer, person: Person, *, reason: str) -> Erased:
     """Erase a person from the directory in the name of ``officer``. Raise ``ErasureRefused``."""
-    reason = reason.replace("\0", "").strip()[:MAX_REASON]
+    reason = audit_trail.cleaned(reason)
     if not Scope.of(officer, Capability.KEEP_EQUIPMENT).includes(person.casino_id):
         raise ErasureRefused(_REFUSALS["not-keeper-here"])
     if not reason:

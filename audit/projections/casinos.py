@@ -18,7 +18,9 @@ import msgspec
 from audit.access.casino_settings import CASINOS, TABLES, casino_id_of, settings_of
 from audit.event_store import binary_copy
 from audit.event_store.audit_trail import INSTALLATION
+from audit.event_store.readable import readable
 from audit.models import FIRST_SANDBOX_ID, Casino, GamingTable
+from audit.models.casinos import is_zone
 from audit.projections.entries import Entry, entries
 from audit.projections.faults import WrongRow
 from audit.projections.found import Figures
@@ -26,8 +28,9 @@ from audit.projections.found import Figures
 SETTINGS_KEPT = "settings.taken_over"
 """The entry of ``manage.py keep``: from then on the log keeps what every casino and table is set to."""
 
-_OPENERS = """
-select s.casino_id, s.table_id, (e.envelope -> 'data' -> 'casino')::text, (e.envelope -> 'data' -> 'table')::text,
+_OPENERS = f"""
+select s.casino_id, s.table_id, ({readable("e.envelope")} -> 'data' -> 'casino')::text,
+       ({readable("e.envelope")} -> 'data' -> 'table')::text,
        count(*), min(s.name)
 from log.stream s join log.event e on e.stream_id = s.stream_id and e.seq = 1
 where not s.is_of_desk and s.stream_id < %b::bigint and (%b::bigint is null or s.casino_id = %b::bigint)
@@ -43,6 +46,10 @@ def wrong_casinos(casino_id: int | None, figures: Figures) -> Iterator[WrongRow]
     is_kept = any(entries(INSTALLATION, (SETTINGS_KEPT,)))
     yield from _wrong_settings("casino", casinos.values(), _newest(casino_id, CASINOS), figures, is_kept=is_kept)
     yield from _wrong_settings("table", own, _newest(casino_id, TABLES), figures, is_kept=is_kept)
+    for row in casinos.values():
+        if not is_zone(row.time_zone):
+            what = f"has the time zone {row.time_zone}, which does not exist: no page shows it"
+            yield WrongRow("casino", f"casino {row.pk} ({row.code}) {what}")
     yield from _wrong_codes(casino_id, casinos, tables)
 
 

@@ -24,7 +24,7 @@ from audit.projections.complaints import wrong_complaints
 from audit.projections.deadlines import wrong_deadlines
 from audit.projections.deeds import wrong_ends, wrong_erasures, wrong_promotions
 from audit.projections.epochs import wrong_epochs
-from audit.projections.feed import wrong_counters, wrong_feed, wrong_webhooks
+from audit.projections.feed import wrong_contacts, wrong_counters, wrong_feed, wrong_webhooks
 from audit.projections.figures import wrong_figures
 from audit.projections.found import wrong_findings
 from audit.projections.ledger import wrong_ledger
@@ -32,6 +32,7 @@ from audit.projections.nights import wrong_nights
 from audit.projections.officers import wrong_officers
 from audit.projections.register import wrong_register
 from audit.projections.runs import wrong_runs
+from audit.projections.session_closings import wrong_closings
 from audit.projections.signers import wrong_signers
 from audit.projections.snapshots import wrong_snapshot
 from audit.transparency.decisions import wrong_decisions
@@ -171,11 +172,12 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
     "audit_leafcursor": (_not_held(PROCESS, "id next_leaf"),),
     "audit_heartbeat": (_not_held(PROCESS, "name beat_at"),),
     "audit_taskrun": (_not_held(PROCESS, "name ran_at"),),
+    "audit_taskfailure": (_not_held(PROCESS, "name failures failed_at error"),),
     "audit_job": (
         _not_held(
             PROCESS,
             "id kind params casino_id officer_id state done total requested_at started_at heartbeat_at ended_at runner"
-            " stopped_by_id result error file file_name",
+            " tries stopped_by_id result error file file_name",
         ),
     ),
     # Casework
@@ -188,7 +190,7 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
         _held(wrong_cases, "case_id at officer_id type reason about"),
         _not_held(ROW_ID, "id"),
     ),
-    "audit_casecontacts": (_not_held(NOT_RECORD, "id casino_id video_room deputy_id"),),
+    "audit_casecontacts": (_held(wrong_contacts, "id casino_id video_room deputy_id"),),
     "audit_complaint": (
         _held(
             wrong_complaints,
@@ -206,10 +208,12 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
         ),
         _not_held(ROW_ID, "id"),
     ),
-    "audit_deadline": (
-        _held(wrong_deadlines, "casino_id severity hours"),
+    "audit_sessionclosing": (
+        _held(wrong_closings, "casino_id stream_id next_seq float_minor reason state proposed_by_id proposed_at"),
+        _held(wrong_closings, "decided_by_id decided_at decision_reason"),
         _not_held(ROW_ID, "id"),
     ),
+    "audit_deadline": (_held(wrong_deadlines, "casino_id severity hours"), _not_held(ROW_ID, "id")),
     "audit_escalation": (_not_held(SENDING, "id case_id deadline at deputy_id"),),
     "audit_escalationnotice": (
         _not_held(SENDING, "id sent_at failures failing_since next_try_at given_up_at error escalation_id officer_id"),
@@ -336,10 +340,10 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
     "audit_nightsubscriber": (_not_held(SENDING, "id casino_id officer_id language receives_reports receives_alerts"),),
     "audit_nightdelivery": (_not_held(SENDING, "id subscriber_id report_id sent_at"),),
     "audit_sessionfigures": (
-        _recomputed(wrong_figures, "waiting figures win_line"),
+        _recomputed(wrong_figures, "waiting figures win_line faults"),
         _not_held(KEY_OF_SUMS, "stream_id last_seq engine_version readings corrections"),
         _not_held(ROW_ID, "id"),
-        _not_held(WHEN, "faults made_at"),
+        _not_held(WHEN, "made_at"),
     ),
     "audit_streammoney": (
         _recomputed(wrong_figures, "money"),

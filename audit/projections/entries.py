@@ -10,16 +10,25 @@ from typing import Any
 import msgspec
 
 from audit.event_store import binary_copy
+from audit.event_store.readable import is_dated, is_readable, readable
 from audit.models import FIRST_SANDBOX_ID, Officer
+from audit.projections.faults import WrongRow
 
-_ENTRIES = """
+_ENTRIES = f"""
 select s.casino_id, s.name, e.seq, e.occurred_at, e.envelope::text
 from log.stream s join log.event e using (stream_id)
 where s.is_of_desk and s.stream_id < %b::bigint and (%b::bigint is null or s.casino_id = %b::bigint)
-  and e.envelope ->> 'type' = any(%b::text[])
+  and {readable("e.envelope")} ->> 'type' = any(%b::text[]) and {is_dated("e.occurred_at")}
 order by s.casino_id, s.gaming_day, e.seq
 """
 
+
+_UNREADABLE = f"""
+select s.name, e.seq from log.stream s join log.event e using (stream_id)
+where s.is_of_desk and s.stream_id < %b::bigint and (%b::bigint is null or s.casino_id = %b::bigint)
+  and not ({is_readable("e.envelope")} and {is_dated("e.occurred_at")})
+order by s.casino_id, s.gaming_day, e.seq
+"""
 
 WRITTEN_WITHIN = timedelta(seconds=10)
 """How far the instant of a row may be from that of its entry: in 0.1.0 each had its own, in one transaction."""
@@ -83,6 +92,12 @@ def entries(casino_id: int | None, types: Collection[str]) -> Iterator[Entry]:
         except msgspec.DecodeError:
             continue
         yield Entry(of_casino, desk, seq, at, decoded.actor, decoded.type, decoded.data)
+
+
+def unreadable_entries(casino_id: int | None) -> Iterator[WrongRow]:
+    """Yield the entries of a casino's desk, of every casino's for None, that ``entries`` leaves out as unreadable."""
+    for desk, seq in binary_copy.execute(_UNREADABLE, (FIRST_SANDBOX_ID, casino_id, casino_id)):
+        yield WrongRow("event", "the database cannot read its text, or no calendar has its instant", desk, seq)
 
 
 def officer_names() -> dict[int, str]:

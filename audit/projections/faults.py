@@ -12,7 +12,8 @@ class WrongRow:
     ``part`` is what the row is of: ``finding``, ``session``, ``case``, ``action``, ``register``, ``night``,
     ``signature``, ``complaint``, ``request``, ``what-if``, ``ledger``, ``person``, ``key``, ``batch`` (its signature),
     ``casino``, ``table``, ``deadline``, ``role``, ``group``, ``link``, ``officer``, ``feed``, ``counter``,
-    ``webhook``, ``clock``, ``epoch``, ``run`` or ``figures``.
+    ``webhook``, ``contacts`` (for cases), ``clock``, ``epoch``, ``run``, ``figures``, ``closing`` (of a session),
+    ``event`` (of the audit trail) or ``unreadable`` (a part, of which nothing more is known).
     ``stream`` and ``seq`` say where, as far as it is of a session.
     """
 

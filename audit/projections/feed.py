@@ -1,4 +1,4 @@
-"""What is sent out about findings, held against them: the feed, the numbers of references, where webhooks are sent.
+"""What is sent out about findings, held against them: the feed, the numbers of references, where messages go.
 
 The feed and the counters follow from the findings, which the log keeps: each that stood was opened, what is superseded
 last is so in the feed, and positions have no gap. When a change became known is of the feed alone, and so is how far a
@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from audit.event_store import binary_copy
-from audit.models import FIRST_SANDBOX_ID, Webhook
+from audit.models import FIRST_SANDBOX_ID, CaseContacts, Webhook
 from audit.projections.entries import Entry, entries
 from audit.projections.faults import WrongRow
 
@@ -54,6 +54,7 @@ where (%b::bigint is null or coalesce(f.casino_id, k.casino_id) = %b::bigint)
 order by 1, 2
 """
 
+_CONTACTS = ("casecontacts.added", "casecontacts.changed")
 _WEBHOOKS = ("webhook.created", "webhook.changed", "webhook.deactivated")
 
 
@@ -108,6 +109,32 @@ def wrong_webhooks(casino_id: int | None) -> Iterator[WrongRow]:
             yield WrongRow("webhook", what)
     for pk, entry in stated.items():
         yield WrongRow("webhook", f"webhook {pk} is missing, of which {entry.name} says something")
+
+
+def wrong_contacts(casino_id: int | None) -> Iterator[WrongRow]:
+    """Yield what does not hold about a casino's contacts: the address of its video room, and its deputy.
+
+    Every casino's for None. Entries of 0.2.0 and before say neither: what they are about is not held.
+    """
+    stated = {entry.number("id"): entry for entry in entries(casino_id, _CONTACTS)}
+    rows = CaseContacts.objects.select_related("deputy").order_by("pk")
+    for row in rows if casino_id is None else rows.filter(casino=casino_id):
+        entry = stated.pop(row.pk, None)
+        if entry is None:
+            yield WrongRow("contacts", f"those of casino {row.casino_id} are stored, and no entry says so")
+        elif "address" in entry.data:
+            holds = {
+                "casino": row.casino_id == entry.casino_id,
+                "address of the video room": _is_address(row.video_room, entry.data),
+                "deputy": row.deputy_name == entry.text("deputy"),
+            }
+            if altered := [name for name, is_right in holds.items() if not is_right]:
+                what = f"those of casino {row.casino_id} are not what {entry.name} says: {', '.join(altered)}"
+                yield WrongRow("contacts", what)
+    for entry in stated.values():
+        yield WrongRow(
+            "contacts", f"those of casino {entry.casino_id} are missing, of which {entry.name} says something"
+        )
 
 
 def _altered(row: Webhook, entry: Entry, *, is_stopped: bool) -> list[str]:

@@ -21,8 +21,8 @@ from audit.register.in_force import digest_of, newest_readings
 from settlement.persons import stream_money
 
 FIGURES, WAITING, MONEY, OBSERVATIONS = "figures", "corrections that wait", "sums of money", "observations"
-WIN_LINE = "win line"
-"""What is kept of a session, as a fault names it."""
+WIN_LINE, FAULTS = "win line", "faults of its chain"
+"""What is kept of a session, as a fault names it. A session that is read again has no fault of its chain."""
 
 
 def wrong_figures(stream: LoggedStream, one_pass: OnePass) -> Iterator[WrongRow]:
@@ -51,6 +51,8 @@ def _stored(key: Key) -> dict[str, Any]:
         stored |= {FIGURES: bytes(figures.figures), WAITING: figures.waiting}
         if figures.win_line is not None:
             stored[WIN_LINE] = figures.win_line
+        if figures.faults:
+            stored[FAULTS] = figures.faults
     if (money := StreamMoney.objects.filter(**key).first()) is not None:
         stored[MONEY] = bytes(money.money)
     if (evidence := StreamEvidence.objects.filter(**key).first()) is not None:

@@ -47,7 +47,7 @@ from settlement import ENGINE_VERSION, State
 from settlement import Finding as Found
 from settlement.codec import next_seq_after
 from settlement.corrections import changes_in
-from settlement.engine import NOT_INTERCEPTED, Interceptors
+from settlement.interceptors import NOT_INTERCEPTED, Interceptors
 from settlement.streams import with_held
 
 TAMPERED = "log-tampered"

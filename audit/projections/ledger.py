@@ -22,6 +22,7 @@ import msgspec
 from django.db.models import Exists, OuterRef, Q
 
 from audit.ledger import order
+from audit.ledger.expected import stated_of
 from audit.ledger.feeding import batches_of
 from audit.models import (
     BatchKind,
@@ -38,10 +39,11 @@ from audit.models import (
 )
 from audit.models.ledger import kept
 from audit.projections.faults import WrongRow
+from settlement.eprocess.budget import as_stated, expected_after, stated_in
 from settlement.eprocess.channels import Fed
 from settlement.eprocess.explanations import counted_in
 from settlement.eprocess.kinds import KINDS
-from settlement.eprocess.ledger import EDITION, expected_after, level_of, name_of
+from settlement.eprocess.ledger import EDITION, level_of, name_of
 from settlement.eprocess.process import Process
 
 _BUDGET = re.compile(r"\d+(/[1-9]\d*)?")
@@ -97,7 +99,7 @@ class _Again:
             if batch.year > self.year:
                 expected = years[batch.year].expected if batch.year in years else {}
                 before = years[self.year].expected if self.year in years else {}
-                if self.ranks and expected != expected_after(before, self.ranks):
+                if self.ranks and expected != as_stated(expected_after(before, self.ranks), stated_in(expected)):
                     yield f"the subjects expected in {batch.year} are not those of {self.year}"
                 self.year, self.ranks = batch.year, {}
             if batch.edition < EDITION:  # its processes have ended, and this version cannot feed them
@@ -157,6 +159,9 @@ class _Again:
         others = LedgerYear.objects.filter(casino=self.casino).exclude(edition=EDITION)
         for year, edition in others.exclude(edition__lt=EDITION, year__in=fed_before).values_list("year", "edition"):
             yield f"a budget is stored of {year} in edition {edition}, in which nothing was fed"
+        for year, stored in budgets:
+            if stated_in(stored) != stated_of(self.casino, year):
+                yield f"the subjects expected in {year} are not those that the casino has said"
         if cursor.edition == EDITION and cursor.year in expected and cursor.expected != expected[cursor.year]:
             yield f"the subjects expected in {cursor.year} are not those of its budget"
         ranks = cursor.ranks if cursor.edition == EDITION else {}

@@ -85,7 +85,7 @@ def _wrong(
     """Yield what does not hold about the runs of a session, in the order of their numbers."""
     numbers = [run.number for run in runs]
     if numbers != list(range(1, len(runs) + 1)) or not {*stated} <= {*numbers}:
-        missing = sorted({*range(1, max([0, *numbers, *stated]) + 1)} - {*numbers})
+        missing = sorted({*range(1, len(runs) + 1), *stated} - {*numbers})
         yield f"its runs are {_listed(numbers)}" + (f", and {_listed(missing)} is missing" if missing else "")
     for run in runs:
         altered = [what for what, holds in _compared(run, judge, casino_id, stated.get(run.number)) if not holds]

@@ -93,11 +93,17 @@ def _is_whole(row: RetiredWagers, last_seq: int) -> bool:
 
 
 def _without_wagers(saved: bytes) -> Any:
-    """Return what a saved state remembers beside its wagers; what a session observes is a set, and has no order."""
+    """Return what a saved state remembers beside its wagers; what a session observes is a set, and has no order.
+
+    One that was saved before there was ``found`` had found nothing.
+    """
     remembered = msgspec.json.decode(saved)
     remembered.pop("wagers", None)
-    if (session := remembered.get("session")) is not None:
-        session["observes"] = sorted(session["observes"])
+    copies = (each["table"] for each in remembered.get("differences", {}).values())
+    for table in (remembered, *filter(None, copies)):  # a comparison has its copy
+        table.setdefault("found", [])
+        if (session := table.get("session")) is not None:
+            session["observes"] = sorted(session["observes"])
     return remembered
 
 

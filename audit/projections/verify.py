@@ -11,6 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+import structlog
+from django.db import DataError, transaction
+
 from audit.projections.access import wrong_groups, wrong_keys, wrong_links, wrong_roles
 from audit.projections.accounts import wrong_requests
 from audit.projections.archived import wrong_months
@@ -21,16 +24,20 @@ from audit.projections.complaints import wrong_complaints
 from audit.projections.deadlines import wrong_deadlines
 from audit.projections.deeds import wrong_ends, wrong_erasures, wrong_promotions
 from audit.projections.ended_keys import late_batches
+from audit.projections.entries import unreadable_entries
 from audit.projections.epochs import wrong_epochs
 from audit.projections.faults import WrongRow
-from audit.projections.feed import wrong_counters, wrong_feed, wrong_webhooks
+from audit.projections.feed import wrong_contacts, wrong_counters, wrong_feed, wrong_webhooks
 from audit.projections.found import Figures, wrong_findings
 from audit.projections.ledger import wrong_ledger
 from audit.projections.nights import wrong_nights
 from audit.projections.officers import wrong_officers
 from audit.projections.register import wrong_register
+from audit.projections.session_closings import wrong_closings
 from audit.projections.signers import wrong_signers
 from audit.transparency.outcome import Fault, Outcome
+
+logger = structlog.get_logger(__name__)
 
 
 @dataclass(slots=True)
@@ -54,42 +61,71 @@ def verify_derived(
     is called after each. Call it in the transaction in which the log was verified, so that both are of one instant.
     """
     derived = Derived()
-    for wrong in _wrong_rows(casino_id, frozenset(log.tampered), derived.figures, deep, progress):
-        derived.faults.append(Fault(wrong.part, wrong.what, wrong.stream, wrong.seq))
+    for part in _parts(casino_id, frozenset(log.tampered), derived.figures, deep, progress):
+        for wrong in _whole(part):
+            derived.faults.append(Fault(wrong.part, wrong.what, wrong.stream, wrong.seq))
     return derived
 
 
-def _wrong_rows(
+def _parts(
     casino_id: int | None,
     tampered: frozenset[tuple[str, int]],
     figures: Figures,
     deep: bool,
     progress: Callable[[Figures], None],
-) -> Iterator[WrongRow]:
-    yield from wrong_findings(casino_id, tampered, figures, deep=deep, progress=progress)
-    yield from wrong_cases(casino_id)
-    yield from wrong_casinos(casino_id, figures)
-    yield from wrong_deadlines(casino_id)
-    yield from wrong_register(casino_id)
-    yield from wrong_nights(casino_id)
-    yield from wrong_complaints(casino_id)
-    yield from wrong_promotions(casino_id)
-    yield from wrong_ends(casino_id)
-    yield from wrong_erasures(casino_id)
-    yield from wrong_signers(casino_id)
-    yield from wrong_keys(casino_id)
-    yield from late_batches(casino_id, figures)
-    yield from wrong_roles(casino_id, figures)
-    yield from wrong_groups(casino_id)
-    yield from wrong_feed(casino_id)
-    yield from wrong_counters(casino_id)
+) -> Iterator[Iterator[WrongRow]]:
+    """Yield the parts of the verification, none of which has begun."""
+    yield unreadable_entries(casino_id)
+    yield wrong_findings(casino_id, tampered, figures, deep=deep, progress=progress)
+    yield wrong_cases(casino_id)
+    yield wrong_casinos(casino_id, figures)
+    yield wrong_deadlines(casino_id)
+    yield wrong_register(casino_id)
+    yield wrong_closings(casino_id)
+    yield wrong_nights(casino_id)
+    yield wrong_complaints(casino_id)
+    yield wrong_promotions(casino_id)
+    yield wrong_ends(casino_id)
+    yield wrong_erasures(casino_id)
+    yield wrong_signers(casino_id)
+    yield wrong_keys(casino_id)
+    yield late_batches(casino_id, figures)
+    yield wrong_roles(casino_id, figures)
+    yield wrong_groups(casino_id)
+    yield wrong_feed(casino_id)
+    yield wrong_counters(casino_id)
     if deep:
-        yield from wrong_ledger(casino_id)
-    yield from wrong_webhooks(casino_id)
+        yield wrong_ledger(casino_id)
+    yield wrong_webhooks(casino_id)
+    yield wrong_contacts(casino_id)
     if casino_id is None:
-        yield from wrong_requests()
-        yield from wrong_officers(figures)
-        yield from wrong_links()
-        yield from wrong_clock()
-        yield from wrong_epochs()
-        yield from wrong_months()
+        yield wrong_requests()
+        yield wrong_officers(figures)
+        yield wrong_links()
+        yield wrong_clock()
+        yield wrong_epochs()
+        yield wrong_months()
+
+
+UNREADABLE = (
+    DataError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+"""What is raised where somebody has stored what no part of Cabochon stores."""
+
+
+def _whole(part: Iterator[WrongRow]) -> Iterator[WrongRow]:
+    """Yield what a part finds; where it cannot read a row, that too, so that the row hides nothing of another part."""
+    try:
+        with transaction.atomic():  # a statement that fails takes nothing with it but its part
+            yield from part
+    except UNREADABLE as error:
+        logger.exception("part of the verification not read")
+        name = getattr(part, "__name__", "a part")
+        yield WrongRow("unreadable", f"{name} cannot be held against the log: {type(error).__name__}: {error}")

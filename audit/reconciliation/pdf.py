@@ -16,6 +16,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 
 from audit.charts.svg import for_print
+from audit.exports.lists import omitted
 from audit.exports.pdf import render_pdf
 from audit.felt import draw, playback_of, standalone
 from audit.felt.frames import range_around
@@ -24,6 +25,7 @@ from audit.models.nights import NightState
 from audit.presentation import MISSING, date_time, finding_title, labelled, money, night_of, officer_name
 from audit.reconciliation import director
 from audit.reconciliation.columns import Column
+from audit.reconciliation.not_kept import not_kept_note
 from audit.reconciliation.presentation import (
     CROUPIERS,
     ERRORS,
@@ -44,7 +46,7 @@ from settlement.catalogue import Language
 TEMPLATE = Path(__file__).with_name("report.typ")
 
 MAX_ROWS = 60
-"""Rows printed of a section; the workbook has all."""
+"""Rows printed of a section, apart from its totals; the workbook has all."""
 
 ALWAYS_PRINTED = (TABLES, GAMES, LETTERS, LINES)
 """Sections that are printed even without rows."""
@@ -111,10 +113,6 @@ def _listing(listing: director.Listing) -> dict[str, Any]:
 def _part(section: Section, content: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return a section as the template takes it, or None if it has no rows and is not always printed."""
     columns, rows = section.select(section.paper, content), section.rows(content)
-    if section in (TABLES, GAMES):
-        rows.append(total_row(content, column=columns[0].key))
-    if section is TABLES and (counted := director.counted_row(content, columns[0].key)) is not None:
-        rows.insert(-1, counted)
     if section is CROUPIERS:
         rows = [{**row, "croupier": f"{row['croupier']} *" if row["noteworthy"] else row["croupier"]} for row in rows]
     if not rows and section not in ALWAYS_PRINTED:
@@ -122,16 +120,25 @@ def _part(section: Section, content: Mapping[str, Any]) -> dict[str, Any] | None
     notes = [bridge_note(content) if section in (TABLES, GAMES) else str(section.note)]
     if section in (ERRORS, CROUPIERS):
         notes.append(unattributed_note(content))
-    if len(rows) > MAX_ROWS:
-        notes.append(_("%(rows)s further rows are in the workbook.") % {"rows": len(rows) - MAX_ROWS})
+    notes.append(not_kept_note(content, section.name))
+    printed = [*rows[:MAX_ROWS], *_totals(section, content, columns[0].key)]
     return {
         "title": str(section.title),
         "headings": [str(column.label) for column in columns],
         "left_columns": len(list(takewhile(_is_left_aligned, columns))),
         "widths": _widths(columns),
-        "rows": [[_cell(column, row, content["currency"]) for column in columns] for row in rows[:MAX_ROWS]],
+        "rows": [[_cell(column, row, content["currency"]) for column in columns] for row in printed],
         "note": " ".join(filter(None, notes)),
+        "more": omitted(len(rows) - MAX_ROWS),
     }
+
+
+def _totals(section: Section, content: Mapping[str, Any], column: str) -> list[dict[str, Any]]:
+    """Return the rows at the foot of a section, with ``column`` saying what each is: of every row, printed or not."""
+    if section not in (TABLES, GAMES):
+        return []
+    counted = director.counted_row(content, column) if section is TABLES else None
+    return [*filter(None, [counted]), total_row(content, column)]
 
 
 def _is_left_aligned(column: Column) -> bool:

@@ -33,6 +33,7 @@ from audit.reconciliation.content import (
     figures_of,
 )
 from audit.reconciliation.names import add_names
+from audit.reconciliation.not_kept import not_kept_note
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +74,12 @@ def load_content(report: NightReport, *, with_names: bool = False, for_page: boo
 
 
 def as_sheet(section: Section, content: Row) -> sheets.Sheet:
-    """Return a section as a table for CSV and XLSX."""
+    """Return a section as a table for CSV and XLSX. If the report does not keep all of it, the last row says so."""
     columns = section.select(section.sheet, content)
-    rows = section.rows(content)
-    return sheet_of(section.name, columns, rows, content["currency"])
+    sheet = sheet_of(section.name, columns, section.rows(content), content["currency"])
+    if note := not_kept_note(content, section.name):
+        return replace(sheet, rows=[*sheet.rows, [note, *[None] * (len(columns) - 1)]])
+    return sheet
 
 
 # The rows of each section

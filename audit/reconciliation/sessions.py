@@ -23,9 +23,9 @@ from audit.models import StreamMoney as StoredMoney
 from audit.register.in_force import digest_of, newest_readings
 from audit.transparency.verify import verify
 from settlement import ENGINE_VERSION, State
-from settlement.engine import NOT_INTERCEPTED, Interceptors
 from settlement.eprocess import observations
 from settlement.eprocess.observations import Observations
+from settlement.interceptors import NOT_INTERCEPTED, Interceptors
 from settlement.night import figures as night
 from settlement.night.bridge import Bank, WagerLine
 from settlement.night.figures import Figures

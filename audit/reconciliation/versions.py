@@ -30,9 +30,6 @@ from settlement import ENGINE_VERSION
 OF_A_VERSION = ("version", "watermark")
 """What content has in addition to the night: its number, and the tree as it was."""
 
-MAX_REASON = 2_000
-"""Characters of a reason."""
-
 
 class SignatureRefused(Exception):
     """The officer cannot sign this report. ``code`` says why, ``missing`` names what needs a sign-off exception."""
@@ -155,7 +152,7 @@ def add_signoff_exception(report: NightReport, code: str, reason: str, *, office
     reason = reason.strip()
     if code not in report.parsed_content()["needs"]:
         raise SignatureRefused("exception-not-needed", [code])
-    if not reason or len(reason) > MAX_REASON or "\0" in reason:
+    if not reason or reason != audit_trail.cleaned(reason):
         raise SignatureRefused("reason-missing", [code])
     added = _perform(report, officer, "night.reserved", code=code, reason=reason)
     return SignoffException.objects.get(pk=added["id"])

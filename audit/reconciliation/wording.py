@@ -212,6 +212,7 @@ PROCESSES: Mapping[str, Any] = {
     "player-luck": _("Player: luck"),
     "pair-luck": _("Player and croupier: luck"),
     "late-luck": _("Player: luck on late wagers"),
+    "corrected-luck": _("Player: luck on corrected results"),
     "croupier-luck": _("Croupier: luck of those who stake"),
     "concentration": _("Croupier: findings of one kind"),
     "pair-concentration": _("Player and croupier: findings of one kind"),

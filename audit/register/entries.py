@@ -21,7 +21,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
-from audit.access.keepers import same_hands
+from audit.access.keepers import SAME_HANDS, same_hands
 from audit.access.scope import Scope
 from audit.event_store import audit_trail
 from audit.event_store.append import EntryRefused
@@ -30,9 +30,6 @@ from audit.presentation import language
 from audit.register import in_force, readings
 from audit.register.readings import DOUBLE_TABLE, KINDS, ValueRefused
 from settlement import Finding
-
-MAX_REASON = 2_000
-"""Characters of a reason."""
 
 FIRST_DAY, LAST_DAY = date(1990, 1, 1), date(2100, 12, 31)
 """The first and the last gaming day that a stream may have."""
@@ -47,10 +44,7 @@ _REFUSALS: Mapping[str, Promise] = {
     "decided": _("The proposal has been decided in the meantime."),
     "own-proposal": _("You proposed this. Another officer must decide."),
     "not-own-proposal": _("Only the officer who proposed this can withdraw it."),
-    "same-hands": _(
-        "One of you created the other’s account or reset its password, or one person "
-        "could have chosen both passwords. Another officer must decide."
-    ),
+    "same-hands": SAME_HANDS,
     "proposer-left": _("The officer who proposed this no longer keeps the register here. Decline the proposal."),
 }
 """What the database's code of a refusal is in words."""
@@ -89,7 +83,7 @@ def propose(actor: Officer, casino: Casino, proposal: Proposal) -> RegisterEntry
     _demand_keeper(actor, casino.pk)
     proposal_is_whole(casino, proposal)
     demand_lawful(casino.pk, proposal)
-    data = {**_content(proposal), "reason": _cleaned(proposal.reason)}
+    data = {**_content(proposal), "reason": audit_trail.cleaned(proposal.reason)}
     added = _perform(actor, "register.proposed", casino.pk, data)
     return RegisterEntry.objects.get(pk=added["id"])
 
@@ -104,7 +98,7 @@ def approve(actor: Officer, entry_id: int, *, reason: str = "") -> RegisterEntry
 
 def decline(actor: Officer, entry_id: int, *, reason: str) -> RegisterEntry:
     """Decline an entry that another officer proposed. Raise ``RegisterRefused``."""
-    if not _cleaned(reason):
+    if not audit_trail.cleaned(reason):
         raise RegisterRefused(_("Give a reason."))
     return _decide(actor, entry_id, RequestState.DECLINED, reason)
 
@@ -145,7 +139,7 @@ def proposal_is_whole(casino: Casino, proposal: Proposal) -> None:
         raise RegisterRefused(_("That gaming day is too far away."))
     if proposal.last_day is not None and not proposal.first_day <= proposal.last_day <= LAST_DAY:
         raise RegisterRefused(_("The last day is before the first."))
-    if not _cleaned(proposal.reason):
+    if not audit_trail.cleaned(proposal.reason):
         raise RegisterRefused(_("Give a reason."))
 
 
@@ -183,7 +177,7 @@ def _decide(actor: Officer, entry_id: int, state: RequestState, reason: str) -> 
             _demand_keeper(actor, entry.casino_id)
             if state == RequestState.APPROVED:
                 demand_lawful(entry.casino_id, proposal)
-            _perform(actor, f"register.{state}", entry.casino_id, data, reason=_cleaned(reason))
+            _perform(actor, f"register.{state}", entry.casino_id, data, reason=audit_trail.cleaned(reason))
     except RegisterRefused as refused:
         data = {**data, "decision": str(state)}
         audit_trail.record(
@@ -215,7 +209,3 @@ def _perform(actor: Officer, type: str, casino_id: int, data: Mapping[str, Any],
         return audit_trail.perform(actor.get_username(), type, casino_id=casino_id, data=data, reason=reason)
     except EntryRefused as refused:
         raise RegisterRefused(_REFUSALS.get(refused.code, _REFUSALS["no-such-entry"])) from refused
-
-
-def _cleaned(reason: str) -> str:
-    return reason.encode(errors="ignore").decode().replace("\0", "").strip()[:MAX_REASON]

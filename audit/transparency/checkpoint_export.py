@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import urllib.request
 from collections.abc import Iterator
+from datetime import datetime
+from http.client import HTTPException
 from pathlib import Path
+from typing import cast
 from urllib.parse import quote
 
 from django.conf import settings
 
-from audit.event_store import durable_files
-from audit.transparency import epochs
+from audit import heartbeats
+from audit.event_store import binary_copy, durable_files
+from audit.transparency import epochs, tree
 from audit.transparency.signed_notes import BadNote, Checkpoint, Verifier, open_checkpoint
 from audit.transparency.tree import StoredCheckpoint
 
@@ -24,6 +28,54 @@ PUT_TIMEOUT_S = 10
 
 class ExportFailed(Exception):
     """A target did not accept a checkpoint."""
+
+
+EXPORTED = "exported"
+"""The heartbeat that says when the newest batch was received which every target has in a checkpoint."""
+
+_RECEIVED_THROUGH = """
+select max(b.received_at)
+from (select stream_id, first_seq from log.leaf where log_index < %b::bigint order by log_index desc limit 200) l
+join log.batch b on b.stream_id = l.stream_id and b.first_seq = l.first_seq
+"""
+
+
+class Exporter:
+    """Exports the newest checkpoint to every target. One that did not accept it is tried again in the next round."""
+
+    def __init__(self) -> None:
+        self._newest_at: dict[str, str] = {}  # the name of the last checkpoint of each target
+        self._beaten = ""  # that of the last one that every target had when the heartbeat was written
+
+    def round(self) -> list[str]:
+        """Export the newest checkpoint to the targets that lack it; return the errors.
+
+        Names are compared and not sizes: the tree of a new epoch is smaller than the one before it.
+        """
+        newest = tree.newest_checkpoint()
+        if newest is None:
+            return []
+        name, errors = _name(newest), []
+        for target in targets():
+            if self._newest_at.get(target) == name:
+                continue
+            try:
+                export(newest, target)
+            except ExportFailed as error:
+                errors.append(str(error))
+            else:
+                self._newest_at[target] = name
+        if not errors and name != self._beaten:
+            heartbeats.write("export")
+            heartbeats.write(EXPORTED, _received_through(newest.size))
+            self._beaten = name
+        return errors
+
+
+def _received_through(size: int) -> datetime | None:
+    """Return when the newest batch in a tree of ``size`` leaves was received: those sealed at once are in any order."""
+    [(received_at,)] = binary_copy.execute(_RECEIVED_THROUGH, (size,))
+    return cast("datetime | None", received_at)
 
 
 def targets() -> list[str]:
@@ -45,15 +97,19 @@ def name_of(size: int, origin: str = "") -> str:
     return f"{PREFIX}{epoch}{'-' if epoch else ''}{size:020}"
 
 
+def _name(checkpoint: StoredCheckpoint) -> str:
+    return name_of(checkpoint.size, checkpoint.note.partition("\n")[0])
+
+
 def export(checkpoint: StoredCheckpoint, target: str) -> None:
     """Copy a checkpoint to a target. Raise ``ExportFailed`` if that fails."""
-    name = name_of(checkpoint.size, checkpoint.note.partition("\n")[0])
+    name = _name(checkpoint)
     try:
         if _is_url(target):
             _put(f"{target.rstrip('/')}/{quote(name)}", checkpoint.note.encode())
         else:
             _write(Path(target), name, checkpoint.note.encode())
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, HTTPException) as error:
         raise ExportFailed(f"{target}: {error}") from error
 
 

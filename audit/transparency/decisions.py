@@ -22,6 +22,7 @@ from datetime import datetime
 from typing import Any, TypeAlias
 
 from audit.event_store import archived, binary_copy, cluster
+from audit.event_store.readable import is_dated, readable
 from audit.models import FIRST_SANDBOX_ID
 
 COUNTERSIGNED, REFUSED = "countersigned", "refused"
@@ -69,27 +70,32 @@ class _Entry:
     email: str | None
 
 
+_ENTRY, _CORRECTING = readable("e.envelope"), readable("c.envelope")
+
+_ABOUT = ", ".join(
+    (f"{_CORRECTING} ->> 'type'", f"{_CORRECTING} ->> 'actor'", f"{_CORRECTING} #>> '{{data,approved_by}}'")
+)
+_JOIN = f"left join log.event c on c.stream_id = s.stream_id and c.seq::text = {_ENTRY} #>> '{{data,correction}}'"
+
 _ENTRIES = f"""
-select d.casino_id, d.name, e.seq, s.stream_id, e.envelope #>> '{{data,session}}', e.envelope #>> '{{data,correction}}',
-       substr(e.envelope ->> 'type', 12), coalesce(e.envelope ->> 'actor', ''),
-       trim(coalesce(e.envelope #>> '{{data,reason}}', '')), e.occurred_at,
-       c.envelope ->> 'type', c.envelope ->> 'actor', c.envelope #>> '{{data,approved_by}}', o.id, o.email
+select d.casino_id, d.name, e.seq, s.stream_id, {_ENTRY} #>> '{{data,session}}', {_ENTRY} #>> '{{data,correction}}',
+       substr({_ENTRY} ->> 'type', 12), coalesce({_ENTRY} ->> 'actor', ''),
+       trim(coalesce({_ENTRY} #>> '{{data,reason}}', '')), e.occurred_at,
+       {_ABOUT}, o.id, o.email
 from log.stream d join log.event e using (stream_id)
-left join log.stream s on s.casino_id = d.casino_id and s.name = e.envelope #>> '{{data,session}}' and not s.is_of_desk
-left join log.event c on c.stream_id = s.stream_id and c.seq::text = e.envelope #>> '{{data,correction}}'
-left join audit_officer o on o.username = e.envelope ->> 'actor'
+left join log.stream s on s.casino_id = d.casino_id and s.name = {_ENTRY} #>> '{{data,session}}' and not s.is_of_desk
+{_JOIN}
+left join audit_officer o on o.username = {_ENTRY} ->> 'actor'
 where d.is_of_desk and d.stream_id < {FIRST_SANDBOX_ID} and (%b::bigint is null or d.casino_id = %b::bigint)
-  and e.envelope ->> 'type' in ('correction.countersigned', 'correction.refused')
+  and {_ENTRY} ->> 'type' in ('correction.countersigned', 'correction.refused') and {is_dated("e.occurred_at")}
 order by e.occurred_at, d.stream_id, e.seq
 """
 
 # Of a cluster, where the entry and the correction are on different nodes: the correction is read by itself.
-_ENTRIES_OF_NODES = _ENTRIES.replace(
-    "c.envelope ->> 'type', c.envelope ->> 'actor', c.envelope #>> '{data,approved_by}', ", ""
-).replace("left join log.event c on c.stream_id = s.stream_id and c.seq::text = e.envelope #>> '{data,correction}'", "")
+_ENTRIES_OF_NODES = _ENTRIES.replace(f"{_ABOUT}, ", "").replace(_JOIN, "")
 
-_CORRECTION = """
-select envelope ->> 'type', envelope ->> 'actor', envelope #>> '{data,approved_by}' from log.event
+_CORRECTION = f"""
+select {_ABOUT} from log.event c
 where stream_id = %b::bigint and seq::text = %b::text
 """
 

@@ -87,7 +87,10 @@ def _manifest() -> Iterator[CheckMessage]:
             id="audit.E002",
         )
     for privilege in applied_roles.excessive():
-        yield Error(f"{privilege} is too much.", hint=again, id="audit.E003")
+        if privilege.name.startswith("pg_catalog."):  # only a superuser may take it, and a hosted server may have none
+            yield Warning(f"{privilege} is too much.", hint=again, id="audit.W010")
+        else:
+            yield Error(f"{privilege} is too much.", hint=again, id="audit.E003")
     for privilege in applied_roles.missing():
         yield Error(f"{privilege} is missing.", hint=again, id="audit.E004")
     for name in applied_roles.misowned():

@@ -13,8 +13,8 @@ from audit.transparency.epochs import Epoch
 MAX_OF_A_PART = 200
 """Faults listed of each part; further ones are counted, so that a flood in one part hides no other."""
 
-POWER = ("officer", "role", "key", "link", "group", "request", "epoch", "clock")
-"""The parts that say who may do what, and what the log is: they are listed first."""
+POWER = ("unreadable", "officer", "role", "key", "link", "group", "request", "epoch", "clock")
+"""The parts that say what was not read, who may do what, and what the log is: they are listed first."""
 
 
 class Phase(StrEnum):

@@ -2,6 +2,7 @@
 
 stored        200, 201 with a receipt
 go on         409 gap, 422 not-opened: send from ``next_seq``
+renumber      409 conflict with ``next_seq``: two officers closed the session under ``seq``; the rest comes after it
 again         no whole answer, 400, 408, 429, 5xx: the same again, after a while
 smaller       413: fewer events at once
 hold          the key, its table, its limits: others go on; this one is tried again, slowly
@@ -38,6 +39,14 @@ class GoOn:
 
 
 @dataclass(frozen=True)
+class Closed:
+    """Two officers closed the session with event ``seq``: what comes later is recorded after it."""
+
+    seq: int
+    problem: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class Again:
     """Send the same again. ``concerns_all``: the record or the way to it is in difficulty, not this session alone."""
 
@@ -67,7 +76,7 @@ class Stop:
     problem: dict[str, Any]
 
 
-Verdict = Stored | GoOn | Again | Smaller | Hold | Stop
+Verdict = Stored | GoOn | Closed | Again | Smaller | Hold | Stop
 
 
 def verdict_of(answer: Answer) -> Verdict:
@@ -82,6 +91,8 @@ def verdict_of(answer: Answer) -> Verdict:
         return GoOn(problem["next_seq"], problem)
     if status == 413:
         return Smaller(problem)
+    if code == "conflict" and all(isinstance(problem.get(name), int) for name in ("seq", "next_seq")):
+        return Closed(problem["seq"], problem)
     if code in ("conflict", "invalid"):
         return Stop(problem)
     if status == 401 or status == 404 or status < 400 or answer.content_type != PROBLEM:
@@ -132,6 +143,8 @@ ADVICE = {
     "too-many-months": "The key has opened streams of too many months today: it goes on tomorrow, or ask the operator.",
     "throttled": "The key sends more requests than it may: it goes on by itself.",
     "storage-full": "The disk of the record is full: tell the operator. It goes on by itself.",
+    "closed": "Two officers closed this session while nothing came from it. Events that were not sent yet have higher "
+    "numbers now, and are recorded as late: tell the officers what happened.",
     "failed": "Something failed at the record: tell the operator. It is tried again by itself.",
     "restored": "The record was restored from a backup and had lost events, which were sent again. "
     "Keep the receipts: cabochon receipts STREAM.",

@@ -179,6 +179,8 @@ def _print_difficulties(status: Status) -> None:
             say(f"{row.stream}, {row.state}: {row.problem.get('detail')}", f"    {advice(row.problem['code'])}")
             for error in row.problem.get("errors", [])[:5]:
                 say(f"    {error.get('pointer')}: {error.get('detail')}")
+    for stream, (first, last) in status.renumbered.items():
+        say(f"{stream}: events {first} to {last} are {first + 1} to {last + 1} now", f"    {advice('closed')}")
     if status.restored is not None:
         lost = f"{status.restored['stream']} from {status.restored['next_seq']} on"
         say(f"The record was restored, and was sent again what it had lost, last {lost}", f"    {advice('restored')}")

@@ -39,6 +39,7 @@ class Status:
     ``void`` (the record has lost the batch, and was sent it again), ``false`` (the log's proof does not hold).
     ``clock_offset_s`` is how far this clock was ahead of the record's, None before the first answer. ``problem`` is
     what is wrong with the record or the way to it, ``restored`` where a restored record had lost events.
+    ``renumbered`` has the first and the last number that are one higher now, by session that two officers closed.
     """
 
     sessions: list[SessionRow]
@@ -48,6 +49,7 @@ class Status:
     clock_offset_s: float | None
     problem: dict[str, Any] | None
     restored: dict[str, Any] | None
+    renumbered: dict[str, tuple[int, int]]
 
     @property
     def waiting(self) -> int:
@@ -243,6 +245,7 @@ class Client:
             float(offset) if offset else None,
             json.loads(problem) if problem else None,
             json.loads(restored) if restored else None,
+            self.spool.renumbered(),
         )
 
     def close(self) -> None:

@@ -7,6 +7,7 @@ has is checked here: names of streams, numbers, sizes. Whether a type has the ri
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Mapping
 from datetime import datetime
@@ -19,6 +20,9 @@ MAX_EXT_BYTES = 4096
 MAX_DEPTH = 32
 MAX_INTEGER = 2**53 - 1
 LOST = "events.lost"
+
+NUMBERS = frozenset({"annuls", "corrects", "opened", "through", "voids"})
+"""Fields of ``data`` that are the number of an event of the same stream."""
 
 _STREAM = re.compile(r"[A-Za-z0-9._:-]{1,100}")
 _FIELDS = frozenset({"stream", "seq", "type", "v", "occurred_at", "actor", "data", "ext"})
@@ -53,6 +57,23 @@ def next_seq_after(event: Mapping[str, Any]) -> int:
     if event["type"] == LOST:
         return max(seq, int(event["data"]["through"])) + 1
     return seq + 1
+
+
+def one_higher(event: Mapping[str, Any], first: int, last: float = math.inf) -> dict[str, Any]:
+    """Return an event in which each number of an event from ``first`` to ``last`` is one higher, its own too."""
+
+    def raised(name: str, value: Any) -> Any:
+        if name in NUMBERS and type(value) is int and first <= value <= last:
+            return value + 1
+        return in_data(value) if isinstance(value, Mapping) else value  # the data that entry.corrected puts right
+
+    def in_data(data: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: raised(name, value) for name, value in data.items()}
+
+    seq = event["seq"]
+    seq += first <= seq <= last
+    higher = {**event, "seq": seq}
+    return higher | {"data": in_data(event["data"])} if isinstance(event.get("data"), Mapping) else higher
 
 
 def in_rfc_3339(instant: datetime | None) -> str:

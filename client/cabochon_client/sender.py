@@ -19,6 +19,7 @@ from typing import Any
 
 from cabochon_client.answers import (
     Again,
+    Closed,
     GoOn,
     Hold,
     Smaller,
@@ -198,6 +199,8 @@ class Sender:
             self._wait(row, verdict)
         elif isinstance(verdict, GoOn) and verdict.next_seq != batch[0][0]:
             self._go_on(row, verdict.next_seq, verdict.problem)
+        elif isinstance(verdict, Closed):
+            self._renumber(row, batch, verdict)
         elif isinstance(verdict, Smaller) and len(batch) > 1:
             self._sizes[row.id] = len(batch) // 2
         elif isinstance(verdict, Hold):
@@ -229,6 +232,24 @@ class Sender:
             return
         log.error("%s is stopped at event %s: %s", row.stream, seq or batch[0][0], problem.get("detail"))
         self.spool.set_state(row, "stopped", {"seq": batch[0][0], **problem})
+
+    def _renumber(self, row: SessionRow, batch: list[tuple[int, bytes]], closed: Closed) -> None:
+        """Number what was not sent after the closing of two officers: always the next number, whatever came since.
+
+        So a spool that was restored sends the same event under the same number again, and it is stored once.
+        """
+        before = sum(1 for seq, _ in batch if seq < closed.seq)
+        if before:  # these may be stored, and their receipts lost: they are sent alone
+            self._sizes[row.id] = before
+            return
+        first, last = closed.seq, self.spool.renumber(row, closed.seq)
+        if last is None:
+            self._stop(row, batch, closed.problem)
+            return
+        log.warning(
+            "%s: two officers closed this session with event %d; events %d to %d are sent as %d to %d, and are late",
+            *(row.stream, first, first, last, first + 1, last + 1),
+        )
 
     def _go_on(self, row: SessionRow, next_seq: int, problem: dict[str, Any]) -> None:
         """Send from the number that the record wants. Stop if it is not here."""

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cabochon_client.events import LOST, canonical, check_stream, next_seq_after
+from cabochon_client.events import LOST, canonical, canonical_json, check_stream, next_seq_after, one_higher
 from cabochon_client.receipts import PublicKey
 
 MAX_BYTES = 2**30
@@ -157,9 +157,11 @@ class Spool:
         check_stream(stream)
         with self._writing() as database:
             row = self._session(stream) or self._opened(stream, first_seq=1)
-            seq, seqs = row.next_seq, []
+            seq, seqs, moved = row.next_seq, [], self.renumbered().get(stream)
             for event in events:
                 numbered = {**event, "stream": stream, "seq": seq}
+                if moved:  # others are named by the numbers that were returned for them
+                    numbered = one_higher(numbered, *moved)
                 self._insert(database, row.id, seq, canonical(numbered))
                 seqs.append(seq)
                 seq = next_seq_after(numbered)
@@ -175,9 +177,13 @@ class Spool:
         """
         new = 0
         with self._writing() as database:
+            moved = self.renumbered()
             for event in events:
                 envelope = canonical(event)
                 stream, seq = event["stream"], event["seq"]
+                if stream in moved and seq >= moved[stream][0]:  # whoever numbers itself knows of no closing
+                    event = one_higher(event, moved[stream][0])
+                    envelope, seq = canonical(event), event["seq"]
                 row = self._session(stream) or self._opened(stream, first_seq=seq)
                 if seq > row.next_seq:
                     raise OutOfOrder(
@@ -330,6 +336,38 @@ class Spool:
             )
         return True
 
+    def renumber(self, row: SessionRow, first: int) -> int | None:
+        """Number what is here from ``first`` on one higher: under that number the record has an event of its own.
+
+        The events as they were are set aside. Return the last number that moved; None if the record has acknowledged
+        ``first``, or the numbers moved before: then nothing is changed.
+        """
+        with self._writing() as database:
+            now = self._session(row.stream)
+            if now is None or now.acknowledged != first - 1 or row.stream in self.renumbered():
+                return None
+            last, events = now.next_seq - 1, self.range(row, first, now.next_seq)
+            database.executemany(
+                "insert into set_aside values (?, ?, ?, 'renumbered')", [(row.stream, *each) for each in events]
+            )
+            database.execute("delete from event where session = ? and seq >= ?", (row.id, first))
+            higher = [one_higher(json.loads(envelope), first) for _, envelope in events]
+            values = [(row.id, event["seq"], canonical_json(event)) for event in higher]
+            database.executemany("insert into event (session, seq, envelope) values (?, ?, ?)", values)
+            database.execute(
+                "update session set next_seq = next_seq + 1, acknowledged = ?, sent_through = ?, state = 'open',"
+                " problem = null where id = ?",
+                (first, first, row.id),
+            )
+            database.execute("insert into meta values (?, ?)", (f"{_RENUMBERED}{row.stream}", f"{first} {last}"))
+        return last
+
+    def renumbered(self) -> dict[str, tuple[int, int]]:
+        """Return the first and the last number that moved, by stream: each event there has a number one higher now."""
+        rows = self._rows("select name, value from meta where substr(name, 1, ?) = ?", len(_RENUMBERED), _RENUMBERED)
+        numbers = {name.removeprefix(_RENUMBERED): value.split() for name, value in rows}
+        return {stream: (int(first), int(last)) for stream, (first, last) in numbers.items()}
+
     def set_state(self, row: SessionRow, state: str, problem: Mapping[str, Any] | None) -> None:
         """Hold, stop or open a session, and keep the reason."""
         with self._writing() as database:
@@ -437,6 +475,9 @@ class Spool:
             else:
                 database.execute("insert or replace into meta values (?, ?)", (name, value))
 
+
+_RENUMBERED = "renumbered "
+"""What the note about the numbers of a stream begins with."""
 
 _SESSION = "id, stream, next_seq, acknowledged, sent_through, state, problem"
 

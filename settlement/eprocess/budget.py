@@ -2,7 +2,8 @@
 
 A casino accepts some number of false questions a year, one by default. Half of it is for equipment, half for persons;
 in each half every kind has its weight (``kinds``). Of what a kind has, v, the first N subjects that appear in the year
-have half, the same for each, N being how many are expected; the rest have the other half, in blocks that double:
+have half, the same for each, N being how many are expected; the rest have the other half, in blocks that double. N is
+what the casino says, else as many as the year before had, else so many a table (``expected_at_first``):
 
     subject   1 … N      N + 1 … 2N     2N + 1 … 4N     block k: the N · 2ᵏ⁻¹ subjects up to N · 2ᵏ
     level     v/(2N)     v/(4N)         v/(24N)         v/(2k(k + 1) · N · 2ᵏ⁻¹), as 1/(j log² j) falls
@@ -52,7 +53,30 @@ def expected_at_first(tables: int) -> dict[str, int]:
 
 
 AT_ONE_TABLE = expected_at_first(1)
-"""What is expected where nobody has said anything."""
+"""What is expected where nobody has stated anything."""
+
+SUBJECTS = frozenset(kind.subject for kind in KINDS.values())
+"""Of what a casino may say how many it has."""
+
+STATED = "stated "
+"""Before a subject, beside the kinds: that is what the casino says, of every kind about it."""
+
+
+def as_stated(expected: Mapping[str, int], stated: Mapping[str, int]) -> dict[str, int]:
+    """Return what is expected where a casino says how many subjects there are; ``stated`` is by subject."""
+    by_kind = {name: stated[kind.subject] for name, kind in KINDS.items() if kind.subject in stated}
+    return {**expected, **by_kind, **{STATED + subject: number for subject, number in stated.items()}}
+
+
+def stated_in(expected: Mapping[str, int]) -> dict[str, int]:
+    """Return what the casino has said of what is expected, by subject."""
+    return {key.removeprefix(STATED): number for key, number in expected.items() if key.startswith(STATED)}
+
+
+def expected_after(expected: Mapping[str, int], ranks: Mapping[str, int]) -> dict[str, int]:
+    """Return how many subjects of each kind a year expects, after one that expected some and had ``ranks``."""
+    by_kind = {name: number for name, number in expected.items() if name in KINDS}
+    return {**AT_ONE_TABLE, **by_kind, **ranks}
 
 
 def allotted(budget: Fraction, kind: Kind) -> Fraction:

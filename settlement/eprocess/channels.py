@@ -160,9 +160,12 @@ def _of_players(sessions: Iterable[Observations]) -> Iterator[Fed]:
     pairs: dict[str, Compared] = {}
     for session in sessions:
         dealt: dict[str, list[Dealt]] = {}
+        corrected = frozenset(session.corrected)
         for draw in session.drawn:
             for player, change in draw.players.items():
                 by_subject.setdefault(("player-luck", player), []).append(change)
+                if draw.seq in corrected:
+                    by_subject.setdefault(("corrected-luck", player), []).append(change)
                 if draw.croupier:
                     dealt.setdefault(player, []).append((draw.croupier, change))
             for player, change in draw.late.items():

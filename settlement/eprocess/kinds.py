@@ -3,8 +3,7 @@
 ``half`` says which half of the budget a kind belongs to, ``weight`` how many of ``PARTS`` of that half. ``variant`` of
 a process is the number of pockets of its wheel, 0 without one.
 
-All parts are given out. What is new has an equal share of what its family had: findings and void calls of persons
-together as much as payouts, and counts by team, shift, closer and dealer as much.
+All parts are given out: half of a person's luck, and of what a croupier's findings are, for what most people would do.
 """
 
 from __future__ import annotations
@@ -44,6 +43,7 @@ EVEN = "pockets are even and independent of those before"
 FAIR_DICE = "faces are even and independent"
 THROWS = "faces are even and independent, or his turns with a set show what those of the others show"
 LUCK = "given the stakes that stand, a draw changes the expectation of nobody"
+CORRECTED = "given the stakes that stand, a result that was corrected changes the expectation of nobody"
 PAIR = "his draws of a session change nothing on average, or as much with this croupier as with the others"
 DEALER = "the draws of a session change nothing on average, or as much with this croupier as with the others"
 ALIKE = "which croupier of a session dealt a coup has nothing to do with the findings about it"
@@ -73,12 +73,13 @@ KINDS: Mapping[str, Kind] = MappingProxyType(
             "croupier, wheel", EVEN, "wheel-signature", "persons", 20, mixtures.displacement_of_croupier
         ),
         "shooter": Kind("player", THROWS, "shooter-fairness", "persons", 10, _plain(mixtures.shooter)),
-        "player-luck": Kind("player", LUCK, "player-luck", "persons", 40, _plain(mixtures.player_luck)),
+        "player-luck": Kind("player", LUCK, "player-luck", "persons", 20, _plain(mixtures.player_luck)),
         "pair-luck": Kind("player, croupier", PAIR, "player-luck", "persons", 10, _plain(mixtures.pair_luck)),
         "late-luck": Kind("player", LUCK, "player-luck", "persons", 10, _plain(mixtures.player_luck)),
+        "corrected-luck": Kind("player", CORRECTED, "player-luck", "persons", 10, _plain(mixtures.corrected_luck)),
         "croupier-luck": Kind("croupier", DEALER, "croupier-luck", "persons", 10, _plain(mixtures.croupier_luck)),
         "concentration": Kind(
-            "croupier, rule", ALIKE, "concentration", "persons", 4, _plain(mixtures.concentration)
+            "croupier, rule", ALIKE, "concentration", "persons", 14, _plain(mixtures.concentration)
         ),
         "pair-concentration": Kind(
             "player, croupier, rule", PAIR_ALIKE, "concentration", "persons", 4, _plain(mixtures.pair_concentration)

@@ -13,13 +13,15 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct, field
 
-from settlement.eprocess.budget import AT_ONE_TABLE, level, watch_list
+from settlement.eprocess.budget import AT_ONE_TABLE, as_stated, expected_after, level, watch_list
 from settlement.eprocess.channels import Fed
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.process import Crossing, Process
 
-EDITION = 5
+EDITION = 6
 """Of what processes see and how they bet. A process is of one edition: its wealth is no evidence under another."""
+
+NOTHING: Mapping[str, int] = {}
 
 
 class Question(NamedTuple):
@@ -34,11 +36,6 @@ def name_of(process: Fed | Process) -> str:
     """Return the name of a process in a ledger: its kind, variant and subject."""
     variant = f" {process.variant}" if process.variant else ""
     return f"{process.kind}{variant}: {process.subject}"
-
-
-def expected_after(expected: Mapping[str, int], ranks: Mapping[str, int]) -> dict[str, int]:
-    """Return how many subjects of each kind a year expects, after one that expected some and had ``ranks``."""
-    return {**AT_ONE_TABLE, **expected, **ranks}
 
 
 def level_of(budget: str, expected: Mapping[str, int], kind: str, rank: int) -> Fraction:
@@ -67,14 +64,15 @@ class Ledger(Struct):
         """Return the ledger as canonical JSON."""
         return msgspec.json.encode(self, order="sorted")
 
-    def begin_year(self, year: int) -> None:
-        """Begin a year: a new budget, and as many subjects expected as the last one had, where it had any.
+    def begin_year(self, year: int, stated: Mapping[str, int] = NOTHING) -> None:
+        """Begin a year: a new budget, and as many subjects expected as the casino has ``stated`` of it, by subject.
 
-        Wealth goes on; each process gets its level when it is next fed.
+        Where it says nothing, as many as the last year had, if it had any. Wealth goes on; each process gets its level
+        when it is next fed.
         """
         assert year > self.year
         self.year = year
-        self.expected = expected_after(self.expected, self.ranks)
+        self.expected = as_stated(expected_after(self.expected, self.ranks), stated)
         self.ranks = {}
 
     def feed(self, batches: Iterable[Fed], *, session: str) -> list[Question]:

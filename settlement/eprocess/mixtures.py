@@ -263,6 +263,15 @@ def player_luck() -> Mixture:
     return Mixture(*families, batches_of_year=EVENINGS)
 
 
+@cache
+def corrected_luck() -> Mixture:
+    """Return the mixture against a player who wins by results that were corrected no more than by any other.
+
+    A result is corrected for somebody so that he wins, each time: so the gamblers stake much, up to all they have.
+    """
+    return Mixture(Family("luck", 1, LinearBets(-1, (0, 1, 2, 3))), batches_of_year=EVENINGS)
+
+
 TOO_LUCKY = LesserBets(LinearBets(-1, HALVINGS), LinearBets(-1, HALVINGS))
 """Bets that the house loses more than chance has it, and more than with the others who dealt."""
 

@@ -3,23 +3,24 @@
     state.feed_all(page, recorder.interceptors(state))        as often as there are pages
     recorder.observations                                     when the session closes
 
-``Recorder.feed`` does what ``night.value.ValueProcess.feed`` does and has the same ``luck``, ``variance`` and
-``draws``, so that one fold serves the night and the ledger. Of each draw it keeps how far the expectation of the table
-and of every known player changed, and the least and the most it could have changed: with these three numbers a bet at
-fair odds is settled later, without the stream.
+``Recorder`` is the value process of the night (``night.value``) too, so that one fold serves the night and the ledger:
+its ``luck`` and ``variance`` are sums over the draws. Of each draw it keeps how far the expectation of the table and of
+every known player changed, and the least and the most it could have changed: with these three numbers a bet at fair
+odds is settled later, without the stream.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import msgspec
 from msgspec import Struct
 
-from settlement.engine import Interceptors, State
+from settlement.engine import State
 from settlement.eprocess.bets import Change
 from settlement.events import (
     TYPES,
@@ -33,11 +34,12 @@ from settlement.events import (
     ThrowVoided,
     WagerPlaced,
 )
-from settlement.night.chances import Changes, Outlook, added, chances_of
+from settlement.interceptors import Fold, Interceptors
+from settlement.night.chances import Outlook, Readings, chances_of, together
 from settlement.night.craps import THROW_INDEX
-from settlement.night.value import Draw
 from settlement.ruleset import RULESETS
-from settlement.state import Table, Wager
+from settlement.state import Table
+from settlement.sums import Sum
 
 NEAR_CALL = timedelta(seconds=2)
 """A wager is late if it is placed within this time before «Rien ne va plus», or after it."""
@@ -101,7 +103,7 @@ class Observations(Struct):
     ``voided`` are the throws and spins called void whose result is known: ``luck`` and ``players`` are what they would
     have changed. ``void_calls`` are all that were called void. ``closer`` is who closed the table first.
     ``payouts`` feed the processes of the croupiers, with those of the whole night. ``marks`` are the findings of the
-    session that name a croupier.
+    session that name a croupier. ``corrected`` are the events of the draws whose result was corrected to another.
     """
 
     session: str = ""
@@ -114,6 +116,7 @@ class Observations(Struct):
     marks: list[Mark] = []
     void_calls: list[VoidCall] = []
     closer: str = ""
+    corrected: list[int] = []
 
 
 def encode(observations: Observations) -> bytes:
@@ -127,40 +130,43 @@ def decode(encoded: bytes) -> Observations:
 
 
 class Recorder:
-    """Folds the draws of one stream, and notes them. ``luck`` and ``variance`` are sums over the ``draws``.
+    """Folds the draws of one stream, and notes them."""
 
-    ``look`` is what was seen before the last draw.
-    """
-
-    __slots__ = ("_dice_set", "_placed_at", "draws", "look", "luck", "observations", "variance")
+    __slots__ = ("_dice_set", "_luck", "_placed_at", "_variance", "observations")
 
     def __init__(self) -> None:
         self.observations = Observations()
-        self.luck = Fraction(0)
-        self.variance = Fraction(0)
-        self.draws = 0
-        self.look: Look | None = None
+        self._luck = Sum()
+        self._variance = Sum()
         self._dice_set = ""
         self._placed_at: dict[str, datetime] = {}
+
+    @property
+    def luck(self) -> Fraction:
+        """What the draws have given the house so far, in minor units."""
+        return self._luck.value()
+
+    @property
+    def variance(self) -> Fraction:
+        """The sum of the variances that these draws could have, given the stakes, in squared minor units."""
+        return self._variance.value()
 
     def interceptors(self, state: State) -> Interceptors:
         """Return what ``state.feed_all`` needs so that everything is noted."""
 
-        def noting(note: Callable[[Any], None]) -> Callable[[Event], None]:
-            def intercept(event: Event) -> None:
-                if not state.corrections.removed_by(event):
-                    note(state.corrected(event))
-                state.feed(event)
+        def noting(note: Callable[[Any], None]) -> Callable[[Event, Fold], None]:
+            def intercept(event: Event, fold: Fold) -> None:
+                kept = state.corrections.kept(event)
+                if kept is not None:
+                    note(kept)
+                fold(event)
 
             return intercept
 
-        def draw(event: Event) -> None:
-            self.feed(state, event)
-
         return {
             **{kind: noting(note) for kind, note in self.noters.items()},
-            **{kind: lambda event: self.void(state, event) for kind in VOIDS},
-            **{kind: draw for kind in TYPES.values() if kind.is_result},
+            **dict.fromkeys(VOIDS, partial(self.void, state)),
+            **dict.fromkeys((kind for kind in TYPES.values() if kind.is_result), partial(self.draw, state)),
         }
 
     @property
@@ -173,14 +179,11 @@ class Recorder:
             SessionClosed: self.note_closer,
         }
 
-    def feed(self, state: State, event: Event) -> Draw | None:
-        """Feed ``event`` to ``state`` and return the draw that it was, None if it was none or decides nothing.
-
-        Raise what ``State.feed`` raises.
-        """
+    def draw(self, state: State, event: Event, fold: Fold) -> Look | None:
+        """Note a result, and ``fold`` it into ``state``; return what was seen before, None if it decides nothing."""
         table = state.table
-        if table.session is None or not event.is_result:
-            state.feed(event)
+        if table.session is None:
+            fold(event)
             return None
         voider = state.corrections.removed_by(event)
         if voider:
@@ -190,60 +193,52 @@ class Recorder:
                     self._note_void(table, event.seq, event.data.faces)
                 else:
                     self._note_void_spin(table, event)
-            state.feed(event)
+            fold(event)
             return None
-        before = self._look(table)
-        state.feed(event)
+        before = self.look(table)
+        fold(event)
         if table.coup_began != event.seq:
             return None  # of another game, or one that cannot be: it decides nothing
-        self.look = before
-        return self._note_draw(table, state.corrected(event), before)
+        corrected = state.corrected(event)
+        if _shown(corrected) != _shown(event):
+            self.observations.corrected.append(event.seq)
+        self._note_draw(table, corrected, before)
+        return before
 
     # What is seen before a draw
 
-    def _look(self, table: Table) -> Look:
+    def look(self, table: Table) -> Look:
+        """Return what the next draw can do to the stakes on ``table``: those that it can touch."""
         session = table.open_session()
-        chances = chances_of(session.ruleset)
+        chances, readings = chances_of(session.ruleset), Readings.of(session)
         ways = chances.ways(session.ruleset)
-        by_player: dict[str, list[Changes]] = {}
-        late: dict[str, list[Changes]] = {}
+        late_from = None if table.called_at is None else table.called_at - NEAR_CALL
+        players: dict[str, list[Outlook]] = {}
+        late: dict[str, list[Outlook]] = {}
         for wager_id in table.live:
             wager = table.wagers[wager_id]
-            changes = chances.changes(table, session, wager)
-            if changes is not None:
-                player = wager.player or ""
-                by_player.setdefault(player, []).append(changes)
-                if self._is_late(table, wager):
-                    late.setdefault(player, []).append(changes)
-
-        def outlook(changes: Changes) -> Outlook:
-            return Outlook(changes.by_outcome, ways, changes.scale)
-
-        sums = {player: added(each, len(ways)) for player, each in by_player.items()}
-        everything = outlook(added(sums.values(), len(ways)))
-        sums.pop("", None)
-        late_sums = {player: added(each, len(ways)) for player, each in late.items()}
-        all_late = outlook(added(late_sums.values(), len(ways))) if late else None
-        late_sums.pop("", None)
+            ahead = chances.outlook(table, readings, wager)
+            if ahead is None:
+                continue
+            players.setdefault(wager.player or "", []).append(ahead)
+            placed_at = self._placed_at.get(wager_id)
+            if late_from is not None and placed_at is not None and placed_at >= late_from:
+                late.setdefault(wager.player or "", []).append(ahead)
+        everything, of_players = _by_player(players, ways)
+        all_late, of_late = _by_player(late, ways)
         dice = table.dice
         return Look(
             everything,
-            {player: outlook(changes) for player, changes in sums.items()},
-            {player: outlook(changes) for player, changes in late_sums.items()},
-            all_late,
+            of_players,
+            of_late,
+            all_late if late else None,
             table.on_duty or "",
             dice.player or dice.shooter or "",
         )
 
-    def _is_late(self, table: Table, wager: Wager) -> bool:
-        if table.called_at is None:
-            return False
-        placed_at = self._placed_at.get(wager.id)
-        return placed_at is not None and placed_at >= table.called_at - NEAR_CALL
-
     # What is kept of it
 
-    def _note_draw(self, table: Table, event: Event, look: Look) -> Draw:
+    def _note_draw(self, table: Table, event: Event, look: Look) -> None:
         session = table.open_session()
         index = chances_of(session.ruleset).outcome_of(session.ruleset, table.result)
         shooter = ""
@@ -272,21 +267,18 @@ class Recorder:
                 _change(look.all_late, index) if look.all_late is not None else None,
             )
         )
-        draw = Draw(event.seq, Fraction(look.table.changes[index], look.table.scale), look.table.variance)
-        self.luck += draw.luck
-        self.variance += draw.variance
-        self.draws += 1
-        return draw
+        self._luck.add(look.table.changes[index], look.table.scale)
+        self._variance.add(look.table.squares, look.table.per)
 
-    def void(self, state: State, event: Event) -> None:
-        """Note a coup that was called void before its result counted, and feed the call to ``state``."""
+    def void(self, state: State, event: Event, fold: Fold) -> None:
+        """Note a coup that was called void before its result counted, and ``fold`` the call into ``state``."""
         table, is_kept = state.table, not state.corrections.removed_by(event)
         data: Any = event.data
         if table.session is not None and is_kept and not isinstance(data.voids, int):
             self._note_call(table, event.seq)
             if isinstance(event, ThrowVoided) and table.session.game == "craps" and isinstance(data.faces, tuple):
                 self._note_void(table, event.seq, data.faces)
-        state.feed(event)
+        fold(event)
 
     def _note_call(self, table: Table, seq: int) -> None:
         self.observations.void_calls.append(VoidCall(seq, table.on_duty or ""))
@@ -305,7 +297,7 @@ class Recorder:
             self._note_voided(table, event.seq, index, index)
 
     def _note_voided(self, table: Table, seq: int, result: int, index: int) -> None:
-        look = self._look(table)
+        look = self.look(table)
         luck, players = _change(look.table, index), _changes(look.players, index)
         self.observations.voided.append(Observation(seq, result, luck, look.croupier, players=players))
 
@@ -337,15 +329,27 @@ class Look(Struct, frozen=True):
     shooter: str
 
 
+def _shown(event: Event) -> Any:
+    """Return the result that an event brings; of a type that does not say which of its data that is, all of it."""
+    return getattr(event.data, event.shows) if event.shows else event.data
+
+
 def _throw(faces: Collection[int]) -> int:
     first, second = faces
     return 6 * (first - 1) + second - 1
 
 
+def _by_player(stakes: Mapping[str, list[Outlook]], ways: Sequence[int]) -> tuple[Outlook, dict[str, Outlook]]:
+    """Return the outlook of all ``stakes``, which are by player, and that of each player who is known."""
+    players = {player: together(each, ways) for player, each in stakes.items()}
+    everything = together(list(players.values()), ways)
+    players.pop("", None)
+    return everything, players
+
+
 def _change(ahead: Outlook, index: int) -> Change | None:
-    changes = ahead.changes
-    lowest, highest = min(changes), max(changes)
-    return Change(changes[index], lowest, highest) if lowest < highest else None
+    lowest, highest = ahead.lowest, ahead.highest
+    return Change(ahead.changes[index], lowest, highest) if lowest < highest else None
 
 
 def _changes(by_player: dict[str, Outlook], index: int) -> dict[str, Change]:

@@ -49,6 +49,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from math import floor
+from operator import add
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -57,6 +58,7 @@ from settlement.accounts import NO_ACCOUNT
 from settlement.night.chances import Readings, chances_of
 from settlement.night.value import commission_due, luck_carried, present_value, theoretical_win
 from settlement.state import Session, Wager
+from settlement.sums import Sum
 
 REFUNDED = ("released", "refunded_half", "refunded_last_coup")
 """The statuses of a simple chance that a zero has hit and that ended without losing the whole stake."""
@@ -115,10 +117,11 @@ class Win(NamedTuple):
 
     @property
     def total(self) -> int:
-        return self.lost + self.halves + self.commissions - self.winnings
+        lost, halves, commissions, winnings = self
+        return lost + halves + commissions - winnings
 
     def plus(self, other: Win) -> Win:
-        return Win(*(one + another for one, another in zip(self, other, strict=True)))
+        return Win(*map(add, self, other))
 
 
 class WagerLine(Struct, frozen=True, kw_only=True, gc=False):
@@ -172,14 +175,14 @@ def wager_line(session: Session, wager: Wager, debt: int | None = None) -> Wager
         carried, present = luck_carried(session, wager), present_value(session, wager)
     elif wager.status not in ("void", "withdrawn", "out_of_scope"):
         decided = wager.standing
-    adjudicated = _by_the_rules(session, wager)
+    adjudicated = _by_the_rules(wager, commission_due(session, wager))
     recorded = _as_recorded(session, wager, adjudicated, debt)
     return WagerLine(
         wager=wager.id,
         bet=wager.bet,
         status=wager.status,
         decided=decided,
-        theoretical=theoretical_win(session, wager),
+        theoretical=theoretical_win(session, wager, adjudicated.commissions),
         adjudicated=adjudicated,
         recorded=recorded,
         unadjudicated=recorded.total if wager.status == "out_of_scope" else 0,
@@ -192,8 +195,7 @@ def wager_line(session: Session, wager: Wager, debt: int | None = None) -> Wager
     )
 
 
-def _by_the_rules(session: Session, wager: Wager) -> Win:
-    commission = commission_due(session, wager)
+def _by_the_rules(wager: Wager, commission: int) -> Win:
     if wager.status == "lost":
         return Win(wager.standing, 0, commission, 0)
     if wager.status in REFUNDED:
@@ -214,7 +216,7 @@ def _as_recorded(session: Session, wager: Wager, by_rules: Win, debt: int | None
     account = wager.account
     if account is None and debt is None:
         if wager.winnings_paid + wager.stake_paid or "payouts" not in session.observes or wager.status not in PAID:
-            return by_rules._replace(commissions=commission)
+            return by_rules if by_rules.commissions == commission else by_rules._replace(commissions=commission)
         debt = -wager.winnings_due - wager.stake_due  # the coup has not ended that would find it missing
     account = account or NO_ACCOUNT
     less = (account.debt if debt is None else debt) + account.gift + account.beyond
@@ -262,23 +264,24 @@ class Bridge(Struct, frozen=True, kw_only=True):
     def of(cls, bank: Bank, lines: Iterable[WagerLine]) -> Bridge:
         """Return the sum of ``lines``, with the session's ``bank``."""
         stakes = unadjudicated = undecided = imprisoned = 0
-        theoretical = carried = Fraction(0)
-        adjudicated = recorded = Win()
+        theoretical, carried = Sum(), Fraction(0)
+        adjudicated = recorded = list(Win())
         for line in lines:
             stakes += line.decided
             unadjudicated += line.unadjudicated
             undecided += line.undecided
             imprisoned += line.imprisoned
-            theoretical += line.theoretical
-            carried += line.carried
-            adjudicated = adjudicated.plus(line.adjudicated)
-            recorded = recorded.plus(line.recorded)
+            theoretical.add(line.theoretical.numerator, line.theoretical.denominator)
+            if line.carried:
+                carried += line.carried
+            adjudicated = list(map(add, adjudicated, line.adjudicated))
+            recorded = list(map(add, recorded, line.recorded))
         return cls(
             bank=bank,
             stakes=stakes,
-            theoretical=theoretical,
-            adjudicated=adjudicated,
-            recorded=recorded,
+            theoretical=theoretical.value(),
+            adjudicated=Win(*adjudicated),
+            recorded=Win(*recorded),
             unadjudicated=unadjudicated,
             undecided=undecided,
             imprisoned=imprisoned,

@@ -6,10 +6,11 @@ Each ruleset names its ``Chances``: ``craps``, ``roulette``, or for a game in wh
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from math import lcm
+from operator import mul
 from typing import Any, NamedTuple
 
 from settlement import registries
@@ -54,63 +55,44 @@ class Priced(NamedTuple):
     pockets: int | None = None
 
 
-class Outlook(NamedTuple):
-    """The next draw, in advance: how the house's position changes with each outcome.
+class Outlook:
+    """The next draw, in advance: how the house's position on some stakes changes with each outcome.
 
-    ``changes`` are in minor units × ``scale``, one for each outcome; ``ways`` is how many of the equally likely draws
-    give it, in the order of the game's ``Chances``.
+    ``changes`` are in minor units × ``scale``, one for each outcome in the order of the game's ``Chances``, from
+    ``lowest`` to ``highest``. Over all equally likely draws their mean is 0, so that ``squares`` / ``per`` is their
+    variance in squared minor units: the sum of the squares over these draws, and what divides it.
     """
 
-    changes: tuple[int, ...]
-    ways: tuple[int, ...]
-    scale: int
+    __slots__ = ("changes", "highest", "lowest", "per", "scale", "squares")
 
-    @property
-    def mean(self) -> Fraction:
-        total = sum(ways * change for ways, change in zip(self.ways, self.changes, strict=True))
-        return Fraction(total, sum(self.ways) * self.scale)
-
-    @property
-    def variance(self) -> Fraction:
-        """In squared minor units."""
-        return Fraction(self.squares, sum(self.ways) * self.scale**2) - self.mean**2
-
-    @property
-    def squares(self) -> int:
-        """The sum of the squared changes over all equally likely draws, in minor units² × ``scale``²."""
-        return sum(ways * change * change for ways, change in zip(self.ways, self.changes, strict=True))
+    def __init__(self, changes: Sequence[int], ways: Sequence[int], scale: int) -> None:
+        """``ways`` is how many of the equally likely draws give each outcome."""
+        self.changes = changes
+        self.scale = scale
+        self.lowest, self.highest = min(changes), max(changes)
+        self.squares = sum(map(mul, ways, map(mul, changes, changes)))
+        self.per = sum(ways) * scale * scale
 
 
-class Changes(NamedTuple):
-    """How the house's position on one wager changes with each outcome of the next draw, in minor units × ``scale``."""
-
-    scale: int
-    by_outcome: tuple[int, ...]
-
-
-def changes_of(by_outcome: Iterable[Fraction], ways: Iterable[int]) -> Changes:
-    """Return changes in minor units as ``Changes``; ``ways`` are those of the outcomes."""
-    exact = list(by_outcome)
+def outlook_of(changes: Iterable[Fraction], ways: Sequence[int]) -> Outlook:
+    """Return the outlook of changes in minor units."""
+    exact = list(changes)
     scale = lcm(*(change.denominator for change in exact))
-    changes = Changes(scale, tuple(int(change * scale) for change in exact))
-    mean = sum(way * change for way, change in zip(ways, changes.by_outcome, strict=True))
-    assert mean == 0, "a fair draw moves no expectation"
-    return changes
+    scaled = [change.numerator * (scale // change.denominator) for change in exact]
+    assert sum(map(mul, ways, scaled)) == 0, "a fair draw moves no expectation"
+    return Outlook(scaled, ways, scale)
 
 
-def added(changes: Iterable[Changes], outcomes: int) -> Changes:
-    """Return the sum of changes, each with one number for each of so many ``outcomes``; 0 for none."""
-    by_scale: dict[int, list[tuple[int, ...]]] = {}
-    for scale, by_outcome in changes:
-        by_scale.setdefault(scale, []).append(by_outcome)
-    if not by_scale:
-        return Changes(1, (0,) * outcomes)
-    common = lcm(*by_scale)
-    parts = []
-    for scale, rows in by_scale.items():
-        total = rows[0] if len(rows) == 1 else tuple(map(sum, zip(*rows, strict=True)))
-        parts.append(total if scale == common else tuple(each * (common // scale) for each in total))
-    return Changes(common, parts[0] if len(parts) == 1 else tuple(map(sum, zip(*parts, strict=True))))
+def together(stakes: Sequence[Outlook], ways: Sequence[int]) -> Outlook:
+    """Return the outlook of ``stakes`` in one draw: they are added before anything is squared."""
+    if len(stakes) < 2:
+        return stakes[0] if stakes else Outlook([0] * len(ways), ways, 1)
+    scale = lcm(*[ahead.scale for ahead in stakes])
+    scaled = [
+        ahead.changes if ahead.scale == scale else [change * (scale // ahead.scale) for change in ahead.changes]
+        for ahead in stakes
+    ]
+    return Outlook(list(map(sum, zip(*scaled, strict=True))), ways, scale)
 
 
 class Chances:
@@ -125,22 +107,15 @@ class Chances:
         raise NotImplementedError
 
     def ways(self, ruleset: str) -> tuple[int, ...]:
-        """Return in how many equally likely ways each outcome of a draw comes, in the order of all changes."""
+        """Return in how many equally likely ways each outcome of a draw comes, in the order of every ``Outlook``."""
         raise NotImplementedError
 
-    def changes(self, table: Table, session: Session, wager: Wager) -> Changes | None:
-        """Return what the next draw can do to one stake on ``table``; None: nothing. The sum over its ways is 0."""
+    def outlook(self, table: Table, readings: Readings, wager: Wager) -> Outlook | None:
+        """Return what the next draw can do to one stake on ``table``; None: nothing."""
         raise NotImplementedError
-
-    def outlook(self, table: Table, session: Session) -> Outlook:
-        """Return what the next draw can do to the stakes on ``table``."""
-        ways = self.ways(session.ruleset)
-        each = (self.changes(table, session, table.wagers[wager_id]) for wager_id in table.live)
-        scale, by_outcome = added((changes for changes in each if changes is not None), len(ways))
-        return Outlook(by_outcome, ways, scale)
 
     def outcome_of(self, ruleset: str, result: str) -> int:
-        """Return the index among the outcomes of an ``outlook`` of a counted ``Table.result``."""
+        """Return the index among the outcomes of an ``Outlook`` of a counted ``Table.result``."""
         raise NotImplementedError
 
     def edges(self, readings: Readings) -> Mapping[Priced, Fraction]:

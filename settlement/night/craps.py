@@ -30,7 +30,7 @@ from settlement.events import DiceThrown, SessionOpened
 from settlement.events.session import SessionOpenedData
 from settlement.fr.art_55_8_wagers import LINE, CrapsKind
 from settlement.money import EVEN, Odds
-from settlement.night.chances import CACHE_SIZE, Chances, Changes, Priced, Readings, changes_of, part_of
+from settlement.night.chances import CACHE_SIZE, Chances, Outlook, Priced, Readings, outlook_of, part_of
 from settlement.night.edges import commission_rate
 from settlement.qc.s_95_17_place_bets import LAY_BET, OFF_ON_COME_OUT
 from settlement.ruleset import RULESETS
@@ -130,11 +130,16 @@ def edge_at_craps(ruleset: str, bet: str, number: int | None = None) -> Fraction
     return 1 + commission_rate(ruleset, bet, number) - value_at_craps(Readings(ruleset), bet, number, 1)
 
 
+@lru_cache(CACHE_SIZE)
+def _charged_at_craps(readings: Readings, bet: str, number: int | None, stake: int) -> Fraction:
+    return stake - value_at_craps(readings, bet, number, stake)
+
+
 WAYS = tuple(throw.ways for throw in THROWS)
 
 
 @lru_cache(CACHE_SIZE)
-def _changes_at_craps(readings: Readings, bet: str, number: int | None, stake: int) -> Changes:
+def _outlook_at_craps(readings: Readings, bet: str, number: int | None, stake: int) -> Outlook:
     """Return how each of ``THROWS`` changes the house's position on a stake that is not off."""
     now = value_at_craps(readings, bet, number, stake)
     changes = []
@@ -147,7 +152,7 @@ def _changes_at_craps(readings: Readings, bet: str, number: int | None, stake: i
             changes.append(now - value_at_craps(readings, bet, fate.number, stake))
         else:
             changes.append(Fraction(0))
-    return changes_of(changes, WAYS)
+    return outlook_of(changes, WAYS)
 
 
 class CrapsChances(Chances):
@@ -155,8 +160,7 @@ class CrapsChances(Chances):
 
     def charged(self, session: Session, wager: Wager) -> Fraction:
         placed_on = None if wager.bet in LINE else wager.number
-        stake = wager.standing
-        return stake - value_at_craps(Readings.of(session), wager.bet, placed_on, stake)
+        return _charged_at_craps(Readings.of(session), wager.bet, placed_on, wager.standing)
 
     def present_value(self, session: Session, wager: Wager) -> Fraction:
         return value_at_craps(Readings.of(session), wager.bet, wager.number, wager.standing)
@@ -164,10 +168,10 @@ class CrapsChances(Chances):
     def ways(self, ruleset: str) -> tuple[int, ...]:
         return WAYS
 
-    def changes(self, table: Table, session: Session, wager: Wager) -> Changes | None:
-        if _is_off(table, session, wager):
+    def outlook(self, table: Table, readings: Readings, wager: Wager) -> Outlook | None:
+        if _is_off(table, readings.ruleset, wager):
             return None
-        return _changes_at_craps(Readings.of(session), wager.bet, wager.number, wager.standing)
+        return _outlook_at_craps(readings, wager.bet, wager.number, wager.standing)
 
     def outcome_of(self, ruleset: str, result: str) -> int:
         return THROW_INDEX[result]
@@ -198,9 +202,9 @@ class CrapsChances(Chances):
         return None
 
 
-def _is_off(table: Table, session: Session, wager: Wager) -> bool:
+def _is_off(table: Table, ruleset: str, wager: Wager) -> bool:
     """Whether the next throw does not touch ``wager``: s. 95.17 (1), (2)."""
-    return session.ruleset == "qc-craps" and table.point is None and wager.bet in OFF_ON_COME_OUT and not wager.working
+    return ruleset == "qc-craps" and table.point is None and wager.bet in OFF_ON_COME_OUT and not wager.working
 
 
 CHANCES = CrapsChances()

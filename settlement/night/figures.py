@@ -8,7 +8,7 @@ something is pending on, and the retired ones as bytes.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, Self
@@ -19,7 +19,7 @@ from msgspec import Struct
 from settlement.adjudication import unchecked
 from settlement.corrections import Change
 from settlement.engine import State, load_wagers, save_wagers
-from settlement.eprocess.observations import Recorder
+from settlement.eprocess.observations import Look, Recorder
 from settlement.events import (
     TYPES,
     VOIDS,
@@ -40,6 +40,7 @@ from settlement.events import (
 )
 from settlement.families import observed
 from settlement.finding import Finding, FindingRef
+from settlement.interceptors import Fold
 from settlement.night.bridge import Bank, Bridge, WagerLine, concession_line, wager_line
 from settlement.night.chances import chances_of
 from settlement.night.duty import Duty, DutyClock, PaidBy
@@ -47,6 +48,7 @@ from settlement.night.wins import WINS_NOTED, recorded_win
 from settlement.ruleset import RULESETS
 from settlement.staff import payer
 from settlement.state import Wager
+from settlement.sums import Sum
 from settlement.verdicts import debts_as_they_stand
 
 BUY_INS_LISTED = 500
@@ -215,10 +217,10 @@ class SessionProjection:
         for noters in self._noters(follows_luck=follows_luck):
             for kind, note in noters.items():
                 notes.setdefault(kind, []).append(note)
-        self.interceptors: dict[type[Envelope], Callable[[Any], object]]
+        self.interceptors: dict[type[Envelope], Callable[[Any, Fold], object]]
         self.interceptors = {kind: self._noting(*each) for kind, each in notes.items()}
         if follows_luck:
-            self.interceptors |= dict.fromkeys(VOIDS, lambda event: self._process.void(self.state, event))
+            self.interceptors |= dict.fromkeys(VOIDS, lambda event, fold: self._process.void(self.state, event, fold))
             self.interceptors |= dict.fromkeys((kind for kind in TYPES.values() if kind.is_result), self._draw)
 
     @classmethod
@@ -309,11 +311,14 @@ class SessionProjection:
 
     def _listed_lines(self, figures: Figures) -> Iterator[WagerLine]:
         """Yield every line, and add it to the lists and sums of ``figures`` that it belongs to."""
+        theoretical: defaultdict[str, Sum] = defaultdict(Sum)
         for line, wager in self.lines():
-            bet = figures.bets.setdefault(line.bet, BetSum())
+            bet = figures.bets.get(line.bet)
+            if bet is None:
+                bet = figures.bets[line.bet] = BetSum()
             bet.wagers += 1
             bet.stakes += line.decided
-            bet.theoretical += line.theoretical
+            theoretical[line.bet].add(line.theoretical.numerator, line.theoretical.denominator)
             bet.adjudicated += line.adjudicated.total
             bet.recorded += line.recorded.total
             if len(self.wins) <= WINS_NOTED:
@@ -335,6 +340,8 @@ class SessionProjection:
                     )
                 )
             yield line
+        for name, total in theoretical.items():
+            figures.bets[name].theoretical = total.value()
 
     def _error(self, line: WagerLine, wager: Wager | None, figures: Figures) -> PayoutError:
         croupier, seq = self._payer.get(line.wager, (NOBODY, 0))
@@ -383,23 +390,26 @@ class SessionProjection:
         }
         return [self._process.noters, self._duty.noters, own] if follows_luck else [own]
 
-    def _noting(self, *notes: Callable[[Any], None]) -> Callable[[Event], None]:
-        """Return the interceptor that notes an event, as corrected, and then feeds it."""
+    def _noting(self, *notes: Callable[[Any], None]) -> Callable[[Event, Fold], None]:
+        """Return the interceptor that notes an event, as corrected, and then folds it."""
 
-        def intercept(event: Event) -> None:
-            if not self.state.corrections.removed_by(event):
+        def intercept(event: Event, fold: Fold) -> None:
+            kept = self.state.corrections.kept(event)
+            if kept is not None:
                 for note in notes:
-                    note(self.state.corrected(event))
-            self.state.feed(event)
+                    note(kept)
+            fold(event)
 
         return intercept
 
-    def _draw(self, event: Event) -> None:
-        if self._process.feed(self.state, event) is None:
-            return
-        self._duty.draw(event)
-        chances = chances_of(self.state.table.open_session().ruleset)
-        self._draws.append([event.seq, *chances.drawn(self.state.corrected(event))])
+    def _draw(self, event: Event, fold: Fold) -> Look | None:
+        """Note a result, and fold it; return what was seen before, None if it decides nothing."""
+        look = self._process.draw(self.state, event, fold)
+        if look is not None:
+            self._duty.draw(event)
+            chances = chances_of(self.state.table.open_session().ruleset)
+            self._draws.append([event.seq, *chances.drawn(self.state.corrected(event))])
+        return look
 
     def _note_opener(self, event: SessionOpened) -> None:
         if self._opener is None and event.seq == 1:

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 from settlement.money import Odds
-from settlement.night.chances import CACHE_SIZE, Chances, Changes, Priced, Readings, changes_of, part_of
+from settlement.night.chances import CACHE_SIZE, Chances, Outlook, Priced, Readings, outlook_of, part_of
 from settlement.ruleset import RULESETS
 from settlement.state import Session, Table, Wager
 
@@ -25,7 +25,8 @@ class OneDraw(Chances):
         self._odds = odds
         self._index = {outcome: index for index, outcome in enumerate(ways)}
         self._given_back = lru_cache(CACHE_SIZE)(self._given_back_now)
-        self._changes = lru_cache(CACHE_SIZE)(self._changes_now)
+        self._charged = lru_cache(CACHE_SIZE)(self._charged_now)
+        self._outlook = lru_cache(CACHE_SIZE)(self._outlook_now)
 
     def _given_back_now(self, unit: int | None, bet: str, number: int | None, stake: int) -> tuple[Fraction, ...]:
         """Return what a stake gets back, winnings included, at each outcome."""
@@ -43,17 +44,20 @@ class OneDraw(Chances):
         return total / sum(self._ways)
 
     def charged(self, session: Session, wager: Wager) -> Fraction:
-        return wager.standing - self.present_value(session, wager)
+        return self._charged(session.payout_unit, wager.bet, wager.number, wager.standing)
+
+    def _charged_now(self, unit: int | None, bet: str, number: int | None, stake: int) -> Fraction:
+        return stake - self.value(unit, bet, number, stake)
 
     def present_value(self, session: Session, wager: Wager) -> Fraction:
         return self.value(session.payout_unit, wager.bet, wager.number, wager.standing)
 
-    def _changes_now(self, unit: int | None, bet: str, number: int | None, stake: int) -> Changes:
+    def _outlook_now(self, unit: int | None, bet: str, number: int | None, stake: int) -> Outlook:
         now = self.value(unit, bet, number, stake)
-        return changes_of((now - back for back in self._given_back(unit, bet, number, stake)), self._ways)
+        return outlook_of((now - back for back in self._given_back(unit, bet, number, stake)), self._ways)
 
-    def changes(self, table: Table, session: Session, wager: Wager) -> Changes:
-        return self._changes(session.payout_unit, wager.bet, wager.number, wager.standing)
+    def outlook(self, table: Table, readings: Readings, wager: Wager) -> Outlook:
+        return self._outlook(readings.payout_unit, wager.bet, wager.number, wager.standing)
 
     def outcome_of(self, ruleset: str, result: str) -> int:
         return self._index[result]

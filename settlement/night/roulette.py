@@ -17,7 +17,7 @@ from settlement.events import BallSettled
 from settlement.fr.art_54_roulette import ODDS, covers
 from settlement.layouts import DOZEN_SHAPES, SIMPLE_CHANCES, Layout, twelves
 from settlement.money import EVEN, Odds
-from settlement.night.chances import CACHE_SIZE, Chances, Changes, Priced, Readings, chance, changes_of, part_of
+from settlement.night.chances import CACHE_SIZE, Chances, Outlook, Priced, Readings, chance, outlook_of, part_of
 from settlement.ruleset import RULESETS
 from settlement.state import Session, Table, Wager
 
@@ -82,9 +82,9 @@ def value_in_prison(readings: Readings, ways: int, stake: int, zeros: int) -> Fr
 
 
 @lru_cache(CACHE_SIZE)
-def _changes_at_roulette(
+def _outlook_at_roulette(
     readings: Readings, bet: str, pockets: tuple[str, ...], which: tuple[int, ...], stake: int, zeros: int | None
-) -> Changes:
+) -> Outlook:
     """Return how each pocket changes the house's position on a stake; ``zeros`` is None if it is not in prison."""
     layout = layout_of(readings.ruleset)
     wins = covered(readings.ruleset, bet, pockets, which)
@@ -95,13 +95,25 @@ def _changes_at_roulette(
         now = value_in_prison(readings, len(wins), stake, zeros)
         on_number = release(readings, stake, zeros)
     at_zero = on_zero(readings, stake, (zeros or 0) + 1) if is_simple(bet) else Fraction(0)
-    return changes_of(
+    return outlook_of(
         (
             now - (on_number if pocket in wins else Fraction(0)) - (at_zero if pocket in layout.zeros else Fraction(0))
             for pocket in layout.wheel
         ),
         (1,) * len(layout.wheel),
     )
+
+
+@lru_cache(CACHE_SIZE)
+def _charged_at_roulette(
+    readings: Readings, bet: str, pockets: tuple[str, ...], which: tuple[int, ...], stake: int, prisons: int
+) -> Fraction:
+    """Return what a stake is charged when it is placed, and at each of the zeros at which prison was chosen."""
+    ways = len(covered(readings.ruleset, bet, pockets, which))
+    charged = stake - value_at_roulette(readings, bet, ways, stake)
+    for zeros in range(1, prisons + 1):
+        charged += refund(readings, stake, zeros) - value_in_prison(readings, ways, stake, zeros)
+    return charged
 
 
 def edge_at_roulette(readings: Readings, bet: str, ways: int) -> Fraction:
@@ -113,11 +125,10 @@ class RouletteChances(Chances):
     """The mathematics of both roulettes."""
 
     def charged(self, session: Session, wager: Wager) -> Fraction:
-        readings, ways, stake = Readings.of(session), _ways(session, wager), wager.standing
-        charged = stake - value_at_roulette(readings, wager.bet, ways, stake)
-        for zeros in range(1, _times_in_prison(wager) + 1):
-            charged += refund(readings, stake, zeros) - value_in_prison(readings, ways, stake, zeros)
-        return charged
+        prisons = _times_in_prison(wager)
+        return _charged_at_roulette(
+            Readings.of(session), wager.bet, wager.pockets, wager.which, wager.standing, prisons
+        )
 
     def present_value(self, session: Session, wager: Wager) -> Fraction:
         readings, stake = Readings.of(session), wager.standing
@@ -131,10 +142,10 @@ class RouletteChances(Chances):
     def ways(self, ruleset: str) -> tuple[int, ...]:
         return (1,) * len(layout_of(ruleset).wheel)
 
-    def changes(self, table: Table, session: Session, wager: Wager) -> Changes:
+    def outlook(self, table: Table, readings: Readings, wager: Wager) -> Outlook:
         # A stake that still awaits its decision goes on as in prison.
         zeros = wager.zeros if wager.status != "open" else None
-        return _changes_at_roulette(Readings.of(session), wager.bet, wager.pockets, wager.which, wager.standing, zeros)
+        return _outlook_at_roulette(readings, wager.bet, wager.pockets, wager.which, wager.standing, zeros)
 
     def outcome_of(self, ruleset: str, result: str) -> int:
         return layout_of(ruleset).wheel.index(result)

@@ -14,7 +14,8 @@ compared with. All stakes of a draw are added before anything is squared, so tha
 one spin nearly cancel, twenty stakes on one pocket do not average out.
 
 A wager's charges need only its final state, because they telescope: a bet that may be withdrawn has no memory, and at
-every zero that did not end a stake in prison the player chose prison. Only the draws need the stream.
+every zero that did not end a stake in prison the player chose prison. Only the draws need the stream:
+``eprocess.observations.Recorder`` follows them.
 
 Amounts are minor units, exact fractions; a positive amount is in the house's favour.
 """
@@ -22,13 +23,10 @@ Amounts are minor units, exact fractions; a positive amount is in the house's fa
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import NamedTuple
 
-from settlement.engine import State
-from settlement.events import Event
 from settlement.money import five_per_cent
-from settlement.night.chances import Outlook, chances_of
-from settlement.state import Session, Table, Wager
+from settlement.night.chances import chances_of
+from settlement.state import Session, Wager
 
 # What a wager was charged
 
@@ -46,16 +44,19 @@ def commission_due(session: Session, wager: Wager) -> int:
     return 0 if base is None else five_per_cent(wager.stake, base, session.commission_rounding, session.commission_unit)
 
 
-def theoretical_win(session: Session, wager: Wager) -> Fraction:
+def theoretical_win(session: Session, wager: Wager, commission: int | None = None) -> Fraction:
     """Return what the house could expect to win on ``wager``: the sum of its charges.
 
     For a stake that was decided that is stake × edge, with its expected breakage, its commission and the price of the
     player's choices; for one that is void, withdrawn, undecided or not adjudicated, the commission alone.
+    ``commission`` is its ``commission_due``, where that is known.
     """
-    commission = Fraction(commission_due(session, wager))
+    if commission is None:
+        commission = commission_due(session, wager)
     if wager.undecided or wager.status in ("void", "withdrawn", "out_of_scope"):
-        return commission
-    return commission + chances_of(session.ruleset).charged(session, wager)
+        return Fraction(commission)
+    charged = chances_of(session.ruleset).charged(session, wager)
+    return charged + commission if commission else charged
 
 
 # Undecided stakes
@@ -70,54 +71,3 @@ def luck_carried(session: Session, wager: Wager) -> Fraction:
     """Return the luck that an undecided wager has had so far: the value process has it, the bridge not yet."""
     chances = chances_of(session.ruleset)
     return wager.standing - chances.present_value(session, wager) - chances.charged(session, wager)
-
-
-# Draws
-
-
-def outlook(table: Table) -> Outlook:
-    """Return what the next draw can do to the stakes on ``table``."""
-    session = table.open_session()
-    ahead = chances_of(session.ruleset).outlook(table, session)
-    assert ahead.mean == 0, "a fair draw moves no expectation"
-    return ahead
-
-
-class Draw(NamedTuple):
-    """One draw: its event, the luck that the house had in it, and the variance that this luck could have."""
-
-    seq: int
-    luck: Fraction
-    variance: Fraction
-
-
-class ValueProcess:
-    """The luck of one stream so far, with its variance: both are sums over its draws."""
-
-    __slots__ = ("draws", "luck", "variance")
-
-    def __init__(self) -> None:
-        self.luck = Fraction(0)
-        self.variance = Fraction(0)
-        self.draws = 0
-
-    def feed(self, state: State, event: Event) -> Draw | None:
-        """Feed ``event`` to ``state`` and return the draw that it was, None if it was none or decides nothing.
-
-        Raise what ``State.feed`` raises.
-        """
-        table = state.table
-        is_result = event.is_result and not state.corrections.removed_by(event)
-        if table.session is None or not is_result:
-            state.feed(event)
-            return None
-        ahead = outlook(table)
-        state.feed(event)
-        if table.coup_began != event.seq:
-            return None  # of another game, or one that cannot be: it decides nothing
-        index = chances_of(table.session.ruleset).outcome_of(table.session.ruleset, table.result)
-        draw = Draw(event.seq, Fraction(ahead.changes[index], ahead.scale), ahead.variance)
-        self.luck += draw.luck
-        self.variance += draw.variance
-        self.draws += 1
-        return draw

@@ -41,12 +41,12 @@ def from_elsewhere(day: Day, threshold: int | None, holdings: Holdings) -> Itera
     if threshold is None:
         return
     for player, person in day.persons.items():
-        excess = _excess(day, person, holdings)
-        has_played = person.total_bought or person.cash_staked or person.play.wagers
-        if excess < threshold * (PLAYED_TIMES if has_played else 1):
-            continue
         exchanges = _of(day, player)
-        last = max(index for index, each in enumerate(exchanges) if each.direction == "out")
+        last = max((index for index, each in enumerate(exchanges) if each.direction == "out"), default=-1)
+        excess = _excess(day, person, holdings, exchanges[last]) if last >= 0 else 0
+        has_played = person.total_bought or person.cash_staked or person.play.wagers
+        if not excess or excess < threshold * (PLAYED_TIMES if has_played else 1):
+            continue
         yield finding_of(
             "chips-from-elsewhere",
             day,
@@ -57,12 +57,16 @@ def from_elsewhere(day: Day, threshold: int | None, holdings: Holdings) -> Itera
         )
 
 
-def _excess(day: Day, person: Person, holdings: Holdings) -> int:
-    """Return by how much what a player cashed is certainly more than he had, 0 if it need not be."""
-    if person.player == NOBODY or not person.total_cashed:
-        return 0
+def _excess(day: Day, person: Person, holdings: Holdings, last: Exchange) -> int:
+    """Return by how much what a player cashed is certainly more than he had, 0 if it need not be.
+
+    He cashed nothing after ``last``, so he cashed no chips that nobody known bought later.
+    """
     kept, today = holdings.of(person.player).most, left_with(day, person.player).most
-    return 0 if kept is None or today is None else min(person.total_cashed, max(0, -(kept + today)))
+    if person.player == NOBODY or kept is None or today is None:
+        return 0
+    late = sum(each.amount for each in _of(day, NOBODY) if each.direction == "in" and each.at > last.at)
+    return min(person.total_cashed, max(0, late - kept - today))
 
 
 class _Runner(Struct, frozen=True):

@@ -52,10 +52,13 @@ def left_with(day: Day, player: str) -> Chips:
 
 
 def unnamed(day: Day) -> int:
-    """Return the chips that nobody is known to have bought or won: any player may have had as many more."""
+    """Return the chips that nobody is known to have bought or won: any player may have had as many more.
+
+    A stake that comes back is no chip more: whoever laid it had it before.
+    """
     nobody = day.persons.get(NOBODY) or Person(NOBODY)
-    paid = max(0, nobody.play.handle - nobody.play.recorded)
-    return nobody.total_bought + nobody.cash_staked + paid
+    won = max(0, nobody.play.handle - nobody.play.recorded - nobody.play.returned)
+    return nobody.total_bought + nobody.cash_staked + won
 
 
 class Holdings:

@@ -6,16 +6,15 @@ stake is, its wager says: see ``seats``.
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
 from msgspec.structs import replace
 
 from settlement.catalogue import RULES
 from settlement.corrections import Change
-from settlement.eprocess.observations import Mark, Observations, Payout
+from settlement.eprocess.observations import Look, Mark, Observations, Payout
 from settlement.events import (
     BuyInRecorded,
     DisputeOpened,
@@ -29,6 +28,7 @@ from settlement.events import (
 )
 from settlement.families import observed
 from settlement.finding import Finding
+from settlement.interceptors import Fold
 from settlement.night.bridge import WagerLine
 from settlement.night.figures import SessionProjection
 from settlement.persons.exchanges import NOBODY, Exchange, of_buy_in, of_cash_stake
@@ -36,6 +36,7 @@ from settlement.persons.opposing import Coups
 from settlement.persons.stream_money import Play, Rack, StreamMoney
 from settlement.seats import owner_of
 from settlement.state import Wager
+from settlement.sums import Sum
 
 FOLLOWS_CHIPS = frozenset({"wagers", "results", "payouts", "bank"})
 """The event families without which nobody can say what a rack should hold."""
@@ -65,7 +66,7 @@ class PersonsProjection(SessionProjection):
         self._tips: Counter[str] = Counter()
         self._given_to: dict[str, str] = {}  # goodwill and disputes, by the name of their line
         self._disputed_by: dict[int, str] = {}
-        self._squares: dict[str, Counter[int]] = {}  # of each player: see ``_draw``
+        self._variances: defaultdict[str, Sum] = defaultdict(Sum)  # by player
         self._tally: Tally | None = None
         self._table = ""
         self._only_chips = True
@@ -124,8 +125,8 @@ class PersonsProjection(SessionProjection):
         players = {player: sums.play() for player, sums in tally.players.items()}
         for player, amount in self._tips.items():
             players.setdefault(player, Play()).tips = amount
-        for player, squares in self._squares.items():
-            players.setdefault(player, Play()).variance = _sum(squares)
+        for player, variance in self._variances.items():
+            players.setdefault(player, Play()).variance = variance.value()
         recorded = sum(play.recorded for play in players.values())
         money = StreamMoney(
             stream=self.state.table.stream,
@@ -167,19 +168,13 @@ class PersonsProjection(SessionProjection):
 
     # What the draws do to each player
 
-    def _draw(self, event: Event) -> None:
-        """Fold a draw, and add the squares of what it could have changed with each player.
-
-        A fair draw changes nothing on average (``chances.Outlook``), so a variance is the mean of these squares. They
-        are added as integers, by what divides them.
-        """
-        draws = self._process.draws
-        super()._draw(event)
-        look = self._process.look
-        if look is None or self._process.draws == draws:
-            return  # nothing was drawn: a pocket that does not exist, dice at a wheel
-        for player, ahead in look.players.items():
-            self._squares.setdefault(player, Counter())[sum(ahead.ways) * ahead.scale**2] += ahead.squares
+    def _draw(self, event: Event, fold: Fold) -> Look | None:
+        """Note a draw, and the variance of what it could have changed with each player."""
+        look = super()._draw(event, fold)
+        if look is not None:
+            for player, ahead in look.players.items():
+                self._variances[player].add(ahead.squares, ahead.per)
+        return look
 
     # Notes: of each event as it is after its corrections, in order
 
@@ -224,17 +219,17 @@ def _mark_of(finding: Finding) -> Mark | None:
 
 
 class Sums:
-    """The play of one player while its lines are added; fractions as integers, by their denominators."""
+    """The play of one player while its lines are added."""
 
     __slots__ = ("carried", "theoretical", "whole")
 
     def __init__(self) -> None:
         self.whole = Play()
-        self.theoretical: Counter[int] = Counter()
-        self.carried: Counter[int] = Counter()
+        self.theoretical = Sum()
+        self.carried = Sum()
 
     def play(self) -> Play:
-        return replace(self.whole, theoretical=_sum(self.theoretical), carried=_sum(self.carried))
+        return replace(self.whole, theoretical=self.theoretical.value(), carried=self.carried.value())
 
 
 class Tally:
@@ -255,17 +250,13 @@ class Tally:
         play = sums.whole
         play.handle += line.decided
         play.undecided += line.undecided + line.imprisoned
+        play.returned += line.decided - max(0, line.recorded.total)
         play.adjudicated += line.adjudicated.total
         play.recorded += line.recorded.total
         play.unadjudicated += line.unadjudicated
-        sums.theoretical[line.theoretical.denominator] += line.theoretical.numerator
+        sums.theoretical.add(line.theoretical.numerator, line.theoretical.denominator)
         if line.carried:
-            sums.carried[line.carried.denominator] += line.carried.numerator
+            sums.carried.add(line.carried.numerator, line.carried.denominator)
         if wager is not None:
             play.wagers += 1
             self.coups.add(wager, player)
-
-
-def _sum(numerators: Mapping[int, int]) -> Fraction:
-    """Return the sum of fractions: ``numerators`` by their denominators."""
-    return sum((Fraction(numerator, denominator) for denominator, numerator in numerators.items()), Fraction(0))

@@ -15,7 +15,8 @@ from settlement.persons.opposing import Pair
 class Play(Struct):
     """The play of one player: amounts in minor units, wins those of the house.
 
-    ``handle`` is what was staked and decided, ``undecided`` what is still in play or in prison. ``recorded`` has
+    ``handle`` is what was staked and decided, ``undecided`` what is still in play or in prison, ``returned`` the stakes
+    that were not lost: chips that were there before. It is 0 where an earlier version kept the stream. ``recorded`` has
     goodwill and disputes in it, and what is ``unadjudicated``, of bets that no ruleset decides; ``variance`` is that of
     the luck of his stakes, in squared minor units. ``tips`` are apart from everything else: they are neither the
     house's nor a stake.
@@ -31,6 +32,7 @@ class Play(Struct):
     carried: Fraction = Fraction(0)
     variance: Fraction = Fraction(0)
     tips: int = 0
+    returned: int = 0
 
     @property
     def luck(self) -> Fraction:

@@ -7,23 +7,22 @@ from collections.abc import Callable, Iterator
 from uuid import uuid4
 
 import pytest
-from django.db import DEFAULT_DB_ALIAS, connection, connections
 from django.http import HttpResponse
 from django.test import Client
 from django.utils import translation
 
-from audit.adjudication.replay import advance
 from audit.api import key_lookup
 from audit.api.rate_limit import RateCounter
-from audit.models import LoggedStream
 from audit.transparency import signing_keys
 from tests.audit.sessions import unique_name
 from tests.audit.tables import Tenant
 
 
 @pytest.fixture(autouse=True)
-def own_keys() -> None:
-    """Forget the log's keys: a test before this one may have created some and rolled them back."""
+def own_keys() -> Iterator[None]:
+    """Forget the log's keys before a test, and after it: it may have created some, which are rolled back."""
+    signing_keys._keyring.forget()
+    yield
     signing_keys._keyring.forget()
 
 
@@ -58,23 +57,12 @@ def stream() -> str:
 
 
 @pytest.fixture
-def committed_tenant(db: None) -> Iterator[Tenant]:
+def committed_tenant(transactional_db: None) -> Tenant:
     """A casino whose rows are committed, for tests in which several connections meet.
 
-    Nothing is cleaned up, because nothing deletes an event: the casino is this test's own, and no stream of it is left
-    for another test to replay.
+    Afterwards the casino is gone, and its findings with it: officers of all casinos would see them in another test.
     """
-    rolled_back = connections[DEFAULT_DB_ALIAS]
-    connections[DEFAULT_DB_ALIAS] = rolled_back.copy()
-    try:
-        tenant = make_tenant()
-        yield tenant
-        for stream in LoggedStream.objects.filter(casino=tenant.casino, is_of_desk=False):
-            while (progress := advance(stream.stream_id)) and progress.behind:
-                continue
-    finally:
-        connection.close()
-        connections[DEFAULT_DB_ALIAS] = rolled_back
+    return make_tenant()
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from celery import Celery
 from kombu.exceptions import OperationalError
+from pytest_django import Settings
 
 from audit import task_queue, tasks
 from casino.celery import app
@@ -65,6 +66,23 @@ def test_a_task_requested_again_before_its_turn_is_sent_once(
         ("audit.tasks.replay_stream", {"stream_id": 1}),
         ("audit.tasks.replay_stream", {"stream_id": 2}),
         ("audit.tasks.run_job", {"job_id": 1}),
+    ]
+
+
+def test_many_streams_to_be_replayed_share_one_message_a_worker(
+    recording: RecordingApp, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    monkeypatch.setattr(task_queue, "GATHER_S", 0.5)
+    settings.CABOCHON_REPLAY_WORKERS = 3
+    for stream_id in range(1, 9):
+        task_queue.send_soon(task_queue.REPLAY_STREAM, stream_id=stream_id)
+    task_queue.send_soon(task_queue.NIGHT_CLOSE, stream_id=1)
+    recording.wait_for(lambda: len(recording.sent) >= 4)
+    assert recording.sent == [
+        ("audit.tasks.replay_stream", {"stream_id": 1, "also": [4, 7]}),
+        ("audit.tasks.replay_stream", {"stream_id": 2, "also": [5, 8]}),
+        ("audit.tasks.replay_stream", {"stream_id": 3, "also": [6]}),
+        ("audit.tasks.night_close", {"stream_id": 1}),
     ]
 
 

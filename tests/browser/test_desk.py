@@ -360,6 +360,7 @@ def _pages_with_content(
         "finding": address_of(desk),
         "table": f"/admin/audit/loggedstream/{desk.stream.pk}/table/?at=9",
         "events": f"/admin/audit/loggedstream/{desk.stream.pk}/events/",
+        "closing of a session": f"/admin/audit/loggedstream/{desk.stream.pk}/closing/",
         "law in a session": f"/admin/audit/loggedstream/{desk.stream.pk}/coverage/",
         "streams": "/admin/audit/loggedstream/",
         "audit trail": "/admin/audit-trail/",

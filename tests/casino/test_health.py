@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+import socket
+import ssl
+import threading
 from collections.abc import Iterator
-from datetime import timedelta
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
 from django.conf import settings
 from django.db import connection
 from django.test import Client
 from django.utils import timezone
 
-from audit import heartbeats, monitoring, task_runs, tasks
+from audit import consumers, heartbeats, monitoring, task_runs, tasks
 from audit.adjudication.replay import advance
-from audit.models import Adjudication, Heartbeat, TaskRun
+from audit.models import Adjudication, Heartbeat, TaskFailure, TaskRun
 from casino import metrics
 from tests.audit.tables import Tenant
 
@@ -47,7 +57,8 @@ def test_ready_while_everything_works(client: Client) -> None:
     status, content = answer(client)
     assert (status, content["status"], content["failed"]) == (200, "ready", [])
     assert set(content["checks"]) == {
-        *("database", "migrations", "write", "disk", *monitoring.PROCESSES, "schedule", "sealing", "adjudication")
+        *("database", "migrations", "write", "disk", *monitoring.PROCESSES, "schedule"),
+        *(each.name for each in consumers.REGISTRY),
     }
 
 
@@ -70,18 +81,32 @@ def test_a_process_that_never_worked_is_not_ready(client: Client) -> None:
 
 
 @pytest.mark.parametrize("name", settings.CELERY_BEAT_SCHEDULE)
-def test_a_periodic_task_that_did_not_run_is_named_and_measured(client: Client, settings: Any, name: str) -> None:
+def test_a_periodic_task_that_did_not_run_is_named(client: Client, name: str) -> None:
     """Whatever keeps it from running: beat, the broker, a worker, or somebody who wants it so."""
-    settings.CABOCHON_METRICS_TOKEN = "right"
-    assert float(_scraped(client)[f'cabochon_task_late{{task="{name}"}}']) == 0
     TaskRun.objects.filter(pk=name).update(ran_at=timezone.now() - timedelta(days=1))
     for _ in range(2):
         status, content = answer(client)
         assert (status, content["failed"]) == (503, ["schedule"])
         assert content["checks"]["schedule"]["detail"] == f"not run in time: {name}"
-        assert float(_scraped(client)[f'cabochon_task_late{{task="{name}"}}']) == 1
         TaskRun.objects.filter(pk=name).delete()
     assert answer(client, "/health/accepts")[0] == 200
+
+
+@pytest.mark.parametrize("parity", [0, 1])
+def test_the_metrics_say_which_periodic_tasks_did_not_run(client: Client, settings: Any, parity: int) -> None:
+    settings.CABOCHON_METRICS_TOKEN = "right"
+    names = list(settings.CELERY_BEAT_SCHEDULE)
+
+    def late() -> set[str]:
+        lines = scraped(client)
+        return {name for name in names if float(lines[f'cabochon_task_late{{task="{name}"}}'])}
+
+    assert late() == set()
+    did_not_run = TaskRun.objects.filter(pk__in=names[parity::2])
+    did_not_run.update(ran_at=timezone.now() - timedelta(days=1))
+    assert late() == set(names[parity::2])
+    did_not_run.delete()
+    assert late() == set(names[parity::2]), "it never ran"
 
 
 def test_a_task_that_was_not_sent_by_the_schedule_notes_nothing() -> None:
@@ -101,6 +126,71 @@ def test_a_task_that_ends_notes_that_it_ran_and_one_that_fails_does_not(monkeypa
     monkeypatch.setattr(tasks.runner, "abandoned", lambda: 1 / 0)
     tasks.sweep_jobs.apply(kwargs=sent["kwargs"])
     assert task_runs.ran_at() == before
+
+
+def test_a_task_that_fails_is_counted_and_one_that_never_did_is_there_with_none(
+    client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.CABOCHON_METRICS_TOKEN = "right"
+    failures = 'cabochon_task_failures_total{task="sweep_jobs"}'
+    before = float(scraped(client)[failures])
+    monkeypatch.setattr(tasks.runner, "abandoned", lambda: 1 / 0)
+    for _ in range(2):
+        tasks.sweep_jobs.apply()
+    lines = scraped(client)
+    assert float(lines[failures]) == before + 2
+    assert 'cabochon_task_failures_total{task="night_mail"}' in lines
+    assert TaskFailure.objects.get(pk="sweep_jobs").error == "ZeroDivisionError"
+
+
+def test_the_metrics_say_how_much_room_there_is_and_how_old_the_last_backup_is(client: Client, settings: Any) -> None:
+    settings.CABOCHON_METRICS_TOKEN = "right"
+    assert "cabochon_backup_age_seconds" not in scraped(client), "none was noted"
+    heartbeats.write("backup")
+    Heartbeat.objects.filter(name="backup").update(beat_at=timezone.now() - timedelta(days=2))
+    lines = scraped(client)
+    assert float(lines["cabochon_backup_age_seconds"]) >= 2 * 86_400
+    assert float(lines["cabochon_disk_free_bytes"]) > 0
+    assert float(lines["cabochon_database_bytes"]) > 0
+    assert float(lines["cabochon_wal_archive_failing"]) in (0, 1)
+
+
+def test_the_metrics_say_how_long_the_certificate_is_valid_that_clients_are_shown(
+    client: Client, settings: Any, tmp_path: Path
+) -> None:
+    settings.CABOCHON_METRICS_TOKEN = "right"
+    assert "cabochon_certificate_expires_seconds" not in scraped(client), "no address is set"
+    with shows_certificate(tmp_path, days=9) as port:
+        settings.CABOCHON_TLS_ADDRESS = f"127.0.0.1:{port}"
+        left_s = float(scraped(client)["cabochon_certificate_expires_seconds"])
+    assert 8 * 86_400 < left_s <= 9 * 86_400
+    lines = scraped(client)  # nobody listens there any more
+    assert "cabochon_certificate_expires_seconds" not in lines
+    assert float(lines["cabochon_scrape_errors"]) >= 1
+
+
+@contextmanager
+def shows_certificate(folder: Path, *, days: int) -> Iterator[int]:
+    """Show one connection a certificate that is valid for so many days; give the port."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name, now = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "desk.example")]), datetime.now(UTC)
+    builder = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    valid = builder.not_valid_before(now).not_valid_after(now + timedelta(days=days))
+    certificate = valid.sign(key, hashes.SHA256())
+    of_key = (Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    (folder / "both.pem").write_bytes(key.private_bytes(*of_key) + certificate.public_bytes(Encoding.PEM))
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(folder / "both.pem")
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def show() -> None:
+            with suppress(OSError):
+                tls.wrap_socket(listener.accept()[0], server_side=True).close()
+
+        showing = threading.Thread(target=show)
+        showing.start()
+        yield listener.getsockname()[1]
+        showing.join(timeout=10)
 
 
 def test_a_batch_that_waits_too_long_for_its_seal_is_not_ready(client: Client, settings: Any) -> None:
@@ -160,10 +250,11 @@ def test_the_metrics_say_what_waits_and_who_was_refused(client: Client, settings
     tenant = Tenant()
     tenant.post("s", [tenant.opener("s")])
     _be_refused(tenant)
-    lines = _scraped(client)
-    assert float(lines["cabochon_dirty_streams"]) >= 1
-    assert float(lines["cabochon_oldest_unadjudicated_seconds"]) > 0
-    assert float(lines["cabochon_unsealed_batches"]) >= 1
+    lines = scraped(client)
+    for consumer in ("adjudication", "sealing"):
+        labels = f'{{consumer="{consumer}",severity="page"}}'
+        assert float(lines[f"cabochon_consumer_lag_items{labels}"]) >= 1
+        assert float(lines[f"cabochon_consumer_lag_seconds{labels}"]) > 0
     assert float(lines['cabochon_heartbeat_age_seconds{process="beat"}']) < 3_600
     assert any(f'key="{tenant.key.prefix}"' in name for name in lines)
 
@@ -173,7 +264,7 @@ def test_the_keys_of_refusals_are_bounded(client: Client, settings: Any, monkeyp
     settings.CABOCHON_METRICS_TOKEN = "right"
     for tenant in (Tenant(), Tenant()):
         _be_refused(tenant)
-    names = [name for name in _scraped(client) if name.startswith("cabochon_refused_requests{")]
+    names = [name for name in scraped(client) if name.startswith("cabochon_refused_requests{")]
     assert sum('key="other"' in name for name in names) >= 1
     assert sum('key="other"' not in name for name in names) == 1
 
@@ -182,11 +273,11 @@ def test_a_query_that_takes_too_long_leaves_its_figures_out_and_no_others(
     client: Client, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.CABOCHON_METRICS_TOKEN = "right"
-    monkeypatch.setattr(monitoring, "_JOBS", "select count(*), max(1) from (select pg_sleep(30)) s")
+    monkeypatch.setattr(monitoring, "_HEARTBEATS", "select 'beat', max(1) from (select pg_sleep(30)) s")
     monkeypatch.setattr(metrics, "STATEMENT_S", 0.5)
-    lines = _scraped(client)
-    assert "cabochon_jobs_waiting" not in lines
-    assert "cabochon_dirty_streams" in lines
+    lines = scraped(client)
+    assert not any(name.startswith("cabochon_heartbeat_age_seconds") for name in lines)
+    assert 'cabochon_consumer_lag_items{consumer="jobs",severity="ticket"}' in lines
     assert float(lines["cabochon_scrape_errors"]) >= 1
 
 
@@ -196,7 +287,7 @@ def _be_refused(tenant: Tenant) -> None:
     assert tenant.post("t", [tenant.opener("t", float=1)]).status_code == 409
 
 
-def _scraped(client: Client) -> dict[str, str]:
+def scraped(client: Client) -> dict[str, str]:
     response = client.get("/metrics", headers={"authorization": "Bearer right"})
     assert response.status_code == 200
     text = response.content.decode()

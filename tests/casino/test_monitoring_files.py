@@ -20,7 +20,8 @@ def exported() -> set[str]:
     """Return the metrics that ``casino/metrics.py`` names, with their prefix."""
     source = (ROOT / "casino" / "metrics.py").read_text()
     short = re.findall(r'_gauge\("(\w+)"', source) + re.findall(r'"(witness_\w+)": "', source)
-    return {f"cabochon_{name}" for name in short} | set(re.findall(r'"(cabochon_\w+)"', source))
+    requests = (ROOT / "casino" / "request_metrics.py").read_text()
+    return {f"cabochon_{name}" for name in short} | set(re.findall(r'"(cabochon_\w+)"', source + requests))
 
 
 def expressions_of_alerts() -> list[str]:
@@ -34,21 +35,26 @@ def expressions_of_panels() -> list[str]:
     return [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
 
 
+def named_in(expression: str) -> set[str]:
+    """Return the metrics of an expression; the parts of a histogram and of a counter are called by its name."""
+    return {re.sub("_(count|bucket|total)$", "", name) for name in _METRIC.findall(expression)}
+
+
 def test_every_metric_of_an_alert_and_of_a_panel_exists() -> None:
     assert len(exported()) >= 16
     for expression in [*expressions_of_alerts(), *expressions_of_panels()]:
-        named = set(_METRIC.findall(expression))
+        named = named_in(expression)
         assert named or 'up{job="cabochon"}' in expression, expression
         assert named <= exported(), expression
 
 
 def test_every_metric_is_on_the_dashboard() -> None:
-    assert {name for each in expressions_of_panels() for name in _METRIC.findall(each)} == exported()
+    assert {name for each in expressions_of_panels() for name in named_in(each)} == exported()
 
 
 def test_the_limits_of_the_alerts_are_those_of_health() -> None:
     settings = (ROOT / "casino" / "settings.py").read_text().replace("_", "")
-    limits = {"beat|sequencer": 60, "replay": 120, "night": 1200}
+    limits = {"beat|sequencer": 60, "replay|notify": 120, "night": 1200}
     (expression,) = [each for each in expressions_of_alerts() if "heartbeat_age" in each]
     for processes, limit in limits.items():
         assert re.search(rf'process=~?"{re.escape(processes)}"\}} > {limit}\b', expression)
@@ -66,8 +72,45 @@ def test_panels_do_not_overlap() -> None:
         taken |= cells
 
 
-def test_prometheus_takes_the_rules() -> None:
-    promtool = shutil.which("promtool")
-    if promtool is None:
-        pytest.skip("there is no promtool")
-    subprocess.run([promtool, "check", "rules", str(MONITORING / "alerts.yml")], check=True, capture_output=True)
+def test_every_severity_has_a_route_that_ends_at_the_receiver_from_the_environment() -> None:
+    alertmanager = yaml.safe_load((MONITORING / "alertmanager.yml").read_text())
+    groups = yaml.safe_load((MONITORING / "alerts.yml").read_text())["groups"]
+    assert {rule["labels"]["severity"] for group in groups for rule in group["rules"]} == {"page", "ticket"}
+    [receiver] = alertmanager["receivers"]
+    routes = [alertmanager["route"], *alertmanager["route"]["routes"]]
+    assert {route["receiver"] for route in routes} == {receiver["name"]}
+    assert receiver["webhook_configs"] == [{"url_file": "/run/secrets/alert-url", "send_resolved": True}]
+    compose = yaml.safe_load((ROOT / "docker" / "compose.yaml").read_text())
+    assert compose["secrets"]["alert-url"] == {"environment": "CABOCHON_ALERT_URL"}
+    [target] = yaml.safe_load((MONITORING / "prometheus.yml").read_text())["alerting"]["alertmanagers"]
+    assert target["static_configs"] == [{"targets": ["alertmanager:9093"]}]
+
+
+@pytest.mark.parametrize("url", ["", "https://pager.example/hook"])
+def test_without_a_receiver_alertmanager_says_at_its_start_that_no_alert_reaches_anybody(
+    tmp_path: Path, url: str
+) -> None:
+    """The commands of compose, with the paths of this test in them."""
+    service = yaml.safe_load((ROOT / "docker" / "compose.yaml").read_text())["services"]["alertmanager"]
+    (tmp_path / "alert-url").write_text(url)
+    (tmp_path / "alertmanager").write_text("#!/bin/sh\necho started\n")
+    (tmp_path / "alertmanager").chmod(0o755)
+    script = (
+        service["entrypoint"][-1].replace("/run/secrets/", f"{tmp_path}/").replace("/bin/alert", f"{tmp_path}/alert")
+    )
+    started = subprocess.run(["/bin/sh", "-c", script], check=True, capture_output=True, text=True)
+    assert started.stdout == "started\n"
+    assert ("No alert reaches anybody" in started.stderr) is not bool(url)
+    asks_first = service["healthcheck"]["test"][-1].partition(" && ")[0].replace("/run/secrets/", f"{tmp_path}/")
+    assert (subprocess.run(["/bin/sh", "-c", asks_first], check=False).returncode == 0) is bool(url)
+
+
+@pytest.mark.parametrize(
+    ("program", "about"),
+    [("promtool", ("check", "rules", "alerts.yml")), ("amtool", ("check-config", "alertmanager.yml"))],
+)
+def test_prometheus_and_alertmanager_take_the_files(program: str, about: tuple[str, ...]) -> None:
+    if shutil.which(program) is None:
+        pytest.skip(f"there is no {program}")
+    *command, file = about
+    subprocess.run([program, *command, str(MONITORING / file)], check=True, capture_output=True)

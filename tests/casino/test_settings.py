@@ -21,6 +21,13 @@ def test_debug_is_off_and_hosts_are_named() -> None:
     assert "*" not in settings.ALLOWED_HOSTS
 
 
+def test_no_worker_takes_orders_from_the_broker_but_tasks() -> None:
+    from casino.celery import app
+
+    assert app.conf.worker_enable_remote_control is False
+    assert app.conf.accept_content == ["json"]
+
+
 def test_the_secret_key_is_generated_once_and_readable_by_its_owner_only(tmp_path: Path) -> None:
     first = secret_key(tmp_path)
     assert len(first) >= 50
@@ -64,3 +71,8 @@ def test_the_deployment_checks_of_django_pass_behind_https() -> None:
         check=False,
     )
     assert checked.returncode == 0, checked.stderr
+
+
+def test_a_number_of_the_environment_is_read_as_python_reads_it() -> None:
+    """``env.float`` leaves out letters: of 1e9 it makes 19."""
+    assert "env.float" not in (ROOT / "casino" / "settings.py").read_text()

@@ -113,7 +113,7 @@ def test_every_list_of_processes_is_that_of_the_target() -> None:
     } == processes
     with socket.socket() as listener:
         assert {child.name for child in up.children(listener)} - {"welcome"} == processes
-    assert {*monitoring.PROCESSES, "web"} == {*state_page.STALE_S, "web"} == processes
+    assert {*monitoring.PROCESSES, "web"} == {*state_page.PROCESS_NAMES, "web"} == processes
     of_queues = {name for name in processes if f" -Q {name} " in section(name)["ExecStart"]}
     assert set(metrics.QUEUES) == of_queues
 

@@ -89,7 +89,12 @@ class Client:
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory, migrated_template: str) -> Iterator[Record]:
-    with record(tmp_path_factory.mktemp("queue"), migrated_template, CABOCHON_RATE="1000000/min") as running:
+    with record(
+        tmp_path_factory.mktemp("queue"),
+        migrated_template,
+        CABOCHON_RATE="1000000/min",
+        CABOCHON_PROCESSOR_BURST_S="1e9",
+    ) as running:
         yield running
 
 
@@ -387,3 +392,40 @@ def test_what_fails_all_at_once_is_left_to_django() -> None:
             assert await asyncio.gather(*[queue.put(Plain("s", {}), b"[]") for _ in range(3)]) == [None] * 3
 
     asyncio.run(play())
+
+
+@pytest.mark.parametrize(("gather_s", "sizes"), [(60.0, [3, 3, 3]), (0.0, [3, 1, 2])], ids=["in time", "late"])
+def test_what_comes_again_waits_for_the_others_of_the_last_time(
+    monkeypatch: pytest.MonkeyPatch, gather_s: float, sizes: list[int]
+) -> None:
+    monkeypatch.setattr(asgi, "GATHER_S", gather_s)
+    stored, release = list[int](), threading.Event()
+
+    def store(requests: list[Any]) -> list[Answer | None]:
+        stored.append(len(requests))
+        if stored == [3, 1]:
+            release.wait(30)
+        return [Answer(b"", [])] * len(requests)
+
+    async def play() -> None:
+        with ThreadPoolExecutor(1) as thread:
+            queue = Queue(store, thread)
+
+            async def send() -> Answer | None:
+                return await queue.put(Plain("s", {}), b"[]")
+
+            await asyncio.gather(send(), send(), send())
+            first = asyncio.create_task(send())
+            for _ in range(1_000):  # turns of the loop, in which the first would be taken
+                await asyncio.sleep(0)
+            while gather_s == 0.0 and len(stored) < 2:
+                await asyncio.sleep(0.001)
+            others = [asyncio.create_task(send()) for _ in range(2)]
+            await asyncio.sleep(0)
+            release.set()
+            await asyncio.gather(first, *others)
+            if gather_s:
+                await asyncio.gather(send(), send(), send())
+
+    asyncio.run(play())
+    assert stored == sizes

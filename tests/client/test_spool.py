@@ -156,3 +156,16 @@ def test_what_is_sealed_is_kept_for_a_while_and_then_deleted(spool: Spool) -> No
     spool.delete_sealed()
     assert [seq for seq, _ in spool.range(row, 1, 4)] == [4]
     assert spool.count_receipts() == {}
+
+
+def test_the_numbers_of_a_session_move_once(spool: Spool) -> None:
+    spool.append(STREAM, events(3))
+    before = spool.session(STREAM)
+    assert before is not None
+    assert spool.renumber(before, 2) is None, "the first was not acknowledged"
+    assert spool.renumber(before, 1) == 3
+    moved = spool.session(STREAM)
+    assert moved is not None
+    assert (moved.next_seq, moved.acknowledged, spool.renumbered()) == (5, 1, {STREAM: (1, 3)})
+    assert spool.renumber(moved, 2) is None
+    assert spool.session(STREAM) == moved

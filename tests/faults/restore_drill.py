@@ -176,6 +176,7 @@ class Drill:
             "CABOCHON_EXPORT_S": "1",
             "CABOCHON_SWEEP_S": "2",
             "CABOCHON_RATE": "1000000/min",
+            "CABOCHON_PROCESSOR_BURST_S": "1e9",
         }
         self.process: subprocess.Popen[bytes] | None = None
 
@@ -343,11 +344,11 @@ def _play(plan: Drill, clients: Clients) -> None:
     say("lost", f"the database is gone; {signed} leaves were signed")
     clients.limit = 0.9  # they do not wait: first nobody answers
     plan.restore(moment)
-    until(lambda: "log" in plan.stack.ready()[1]["failed"], "the sequencer to see the fork")
+    until(lambda: "forked" in str(plan.stack.ready()[1]), "the sequencer to see the fork")
     until(lambda: all(each.sent_again for each in clients.all), "every client to be told to send again")
     ready = plan.look(clients)
     leaves = plan.sql("select max(size) from log.checkpoint")
-    assert f"{leaves} leaves are here, and {signed} were signed" in ready["checks"]["log"]["detail"]
+    assert f"{leaves} leaves are here, and {signed} were signed" in ready["checks"]["sealing"]["detail"]
     say("verify", plan.manage("verify", "--against", str(plan.outside / "checkpoints"), fails=True).strip())
 
     tiles = ("--tiles", str(plan.outside / "tiles"))
@@ -355,7 +356,7 @@ def _play(plan: Drill, clients: Clients) -> None:
     named = [argument for name in OFFICERS for argument in ("--officer", name)]
     entered = f"{PASSWORD}\n" * len(OFFICERS)
     say("recover", plan.manage("recover", *named, "--reason", REASON, *tiles, entered=entered).strip())
-    until(lambda: "log" not in plan.stack.ready()[1]["failed"], "the sequencer to go on")
+    until(lambda: "forked" not in str(plan.stack.ready()[1]), "the sequencer to go on")
     _send_past_the_end(clients)
     plan.look(clients)
     clients.advance(1.0)

@@ -143,6 +143,7 @@ def stack(tmp_path: Path, migrated_url: str, broker: Broker) -> Iterator[Stack]:
         "CABOCHON_WEB_WORKERS": "1",
         "CABOCHON_SWEEP_S": "1",
         "CABOCHON_RATE": "1000000/min",
+        "CABOCHON_PROCESSOR_BURST_S": "1e9",
         **({"CELERY_BROKER_URL": broker.url} if broker.url else {}),
     }
     stack = Stack(tmp_path, environment, f"http://localhost:{port}")

@@ -27,7 +27,8 @@ shopt -s expand_aliases
 export HOME=/root LANG=C.UTF-8 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
 unset DATABASE_URL CELERY_BROKER_URL XDG_RUNTIME_DIR DJANGO_SETTINGS_MODULE PYTHONPATH ${{!CABOCHON_@}}
 cd {shlex.quote(str(ROOT))}
-rm -rf .data
+mkdir -p .data  # a run of tests goes on in it, and what changes meanwhile cannot be removed
+find .data -mindepth 1 -maxdepth 1 -not -name 'test-*' -exec rm -rf {{}} +
 [ -e .venv ] || ln -s {shlex.quote(sys.prefix)} .venv
 export PATH=$PWD/.venv/bin:$PATH
 goes_on() {{  # until a file has a text that the process PID prints
@@ -125,7 +126,7 @@ BUILD = "pip download --quiet --dest /wheels 'hatchling>=1.27' 'hatch-requiremen
 LOCKED = "pip download --quiet --dest /wheels --require-hashes --requirement requirements-runtime.lock\n"
 
 WORLDS = (
-    World("README.md", "rm -f .venv; hash -r", is_alone=False),
+    World("README.md", "rm -rf .venv; hash -r", is_alone=False),
     World("docs/account.md"),
     World("docs/adding-a-rule.md"),
     World("docs/adding-a-ruleset.md", "mkdir two-coins && cp -r tests/toy/two_coins two-coins/", bring=BUILD),

@@ -63,6 +63,7 @@ class Deployment:
             "CABOCHON_SWEEP_S": "2",
             "CABOCHON_FREE_MB": "20",
             "CABOCHON_RATE": "1000000/min",
+            "CABOCHON_PROCESSOR_BURST_S": "1e9",
         }
         self.environment = stack.environment
         self.process = stack.start()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from settlement.codec import ShapeError, decode_canonical, decode_canonical_all
+from audit.simulation import RULESET_NAMES, play
+from settlement.codec import ShapeError, decode_canonical, decode_canonical_all, decode_stored
 
 EVENTS: list[dict[str, Any]] = [
     {"type": "last_coup.announced"},
@@ -95,3 +97,13 @@ def test_plain_events_are_read_at_once() -> None:
     assert read is not None
     assert read[1] == [decode_canonical(event)[1] for event in sent]
     assert decode_canonical_all(b"[" + text(1, EVENTS[-1]).encode() + b"]") is None, "a loss is looked at by itself"
+
+
+@pytest.mark.parametrize("ruleset", RULESET_NAMES)
+def test_a_night_of_any_game_is_read_at_once(ruleset: str) -> None:
+    night = play(ruleset, casino="demo", code="T1", gaming_day=date(2026, 11, 19), seed=3, coups=5)
+    sent = [json.dumps(each).encode() for each in night.events]
+    read = decode_canonical_all(b"[" + b",".join(sent) + b"]")
+    assert read is not None
+    assert list(zip(*read, strict=True)) == [decode_canonical(event) for event in sent]
+    assert decode_stored(b"[" + b",".join(read[1]) + b"]") == read[0]

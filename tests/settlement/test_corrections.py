@@ -596,7 +596,7 @@ GRAVE_BY_ANOTHER = [
         ball("77"),  # no pocket: it counts only as correction 6 leaves it, which comes after money moved, and waits
         paid("w1"),
         corrected(4, pocket="7"),
-        corrected(3, wager="w2", bet="noir", stake=1000),  # in its coup, unless 6 has ended that
+        corrected(3, wager="w2", bet="noir", stake=1000),  # in its coup, unless 6 is approved: that has ended it
         ball("5"),
     )
 ]
@@ -631,9 +631,9 @@ def in_steps(
 
 
 @pytest.mark.parametrize("size", range(1, 9))
-def test_a_change_that_only_another_that_waits_would_make_grave_takes_effect(size: int) -> None:
-    assert fold(GRAVE_BY_ANOTHER, approved=()).corrections.held == {6}
-    assert in_steps(GRAVE_BY_ANOTHER, [size], ()).corrections.held == {6}
+def test_a_change_that_is_grave_by_another_that_waits_waits_with_it(size: int) -> None:
+    assert fold(GRAVE_BY_ANOTHER, approved=()).corrections.held == {6, 7}
+    assert in_steps(GRAVE_BY_ANOTHER, [size], ()).corrections.held == {6, 7}
 
 
 @pytest.mark.parametrize("size", range(1, 9))
@@ -646,6 +646,23 @@ def test_a_change_that_only_another_that_waits_would_make_light_waits(size: int)
     ]
     assert fold(events, approved=()).corrections.held == {6, 7}
     assert in_steps(events, [size], ()).corrections.held == {6, 7}
+
+
+@pytest.mark.parametrize("size", range(1, 11))
+def test_what_is_grave_in_the_second_reading_alone_has_every_change_without_approval_wait(size: int) -> None:
+    events = [
+        decode(raw)
+        for raw in stream_of(
+            "fr-roulette",
+            *(placed("w1"), placed("w2"), ball("7"), paid("w1"), annulled(4), annulled(3)),  # 7 waits once 6 does
+            *(placed("w3"), corrected(8, wager="w3", bet="noir", stake=1000), placed("w4")),
+            *(corrected(10, wager="w4", bet="noir", stake=1000), ball("5")),
+        )
+    ]
+    assert fold(events[:6] + events[7:], approved=()).corrections.held == {6}, "9 and 11 are for information"
+    assert fold(events, approved=()).corrections.held == {6, 7, 9, 11}
+    assert fold(events, approved=(9,)).corrections.held == {6, 7, 11}
+    assert in_steps(events, [size], ()).corrections.held == {6, 7, 9, 11}
 
 
 @quick

@@ -21,6 +21,7 @@ from audit.models import Officer
 from audit.simulation import Night, play
 from settlement import RULESETS, ShapeError, adjudicate, coverage, decode
 from settlement.catalogue import BET_LABELS, RULES
+from settlement.codec import decode_canonical_all
 from settlement.eprocess.channels import of_evening, of_session
 from settlement.events import TYPES
 from settlement.law import LAW_TEXTS
@@ -178,6 +179,8 @@ def test_its_event_is_refused_at_another_ruleset_and_where_nobody_knows_it() -> 
             adjudicate([opener("coins", "fr-roulette"), tossed])
         with pytest.raises(ShapeError, match="/data/first"):
             decode(event("coins", 2, "coins.tossed", first="edge", second="pile"))
+        assert decode_canonical_all(b"[%b]" % tossed) is not None, "read at once with others"
+    assert decode_canonical_all(b"[%b]" % tossed) is None
     with pytest.raises(ShapeError, match="no type of event"):
         decode(tossed)
 

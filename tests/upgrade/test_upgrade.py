@@ -6,13 +6,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 import psycopg
 import pytest
 
 from settlement import ENGINE_VERSION
-from tests.databases import address_of, database_once_a_run, server_url
+from tests.databases import database_once_a_run, new_database, server_url
 from tests.settings import MIGRATED
 from tests.upgrade.files import RELEASES, answered_by, ask, bundle_of, lay_out, load, run
 
@@ -52,13 +51,7 @@ def identified(findings: list[Answers]) -> dict[tuple[str, int, str, str], Answe
 @contextmanager
 def database(*, template: str = "template0") -> Iterator[str]:
     """Create a database on the server of this run, yield its URL, and drop it."""
-    name = f"cabochon_{uuid4().hex[:12]}"
-    with psycopg.connect(server_url(), autocommit=True) as connection:
-        connection.execute(f'create database {name} template "{template}"')
-        try:
-            yield address_of(name)
-        finally:
-            connection.execute(f"drop database {name} with (force)")
+    yield from new_database(server_url(), template=template)
 
 
 @pytest.fixture(scope="module", params=RELEASES)

@@ -27,7 +27,7 @@ from audit.desk.approve import waiting
 from audit.desk.approve.neighbours import closing_address, neighbours_of
 from audit.desk.approve.note import Note
 from audit.desk.audited_admin import record_entry
-from audit.desk.findings.casework import DECISIONS, MESSAGES, case_context
+from audit.desk.findings.casework import DECISIONS, MESSAGES, case_context, proposal_read
 from audit.desk.findings.page import finding_context
 from audit.desk.findings.queues import OPEN
 from audit.desk.findings.shown_findings import in_full
@@ -52,7 +52,8 @@ MEANINGS: Mapping[str, Promise] = {
 def closing_view(request: HttpRequest, pk: int) -> HttpResponse:
     """Show a proposed closing to an officer who may decide about it; decided since, or their own, it is the finding.
 
-    POST decides, as the field ``decision`` says, with the password of the officer.
+    POST decides, as the field ``decision`` says, with the password of the officer, about the proposed closing that the
+    page showed: ``proposal`` is its id, and without it nothing is decided.
     """
     if request.method == "POST":
         return _decide(request, pk)
@@ -97,7 +98,8 @@ def _decide(request: HttpRequest, pk: int) -> HttpResponse:
     if (page := ask_for_proof(request, is_signature=True)) is not None:
         return page
     try:
-        actions.perform(case_id, officer_of(request), name, reason=request.POST.get("reason", ""))
+        reason, proposal = request.POST.get("reason", ""), proposal_read(request)
+        actions.perform(case_id, officer_of(request), name, reason=reason, proposal=proposal)
     except actions.ActionRefused as error:
         messages.error(request, str(error))
         return redirect("admin:approve_closing", pk)

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from django.contrib import admin
-from django.db.models import DateTimeField, F, OuterRef, Subquery
+from django.db.models import DateTimeField, F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.functional import Promise
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
@@ -24,9 +26,18 @@ from audit.desk.approve import waiting
 from audit.desk.approve.neighbours import closing_address, correction_address
 from audit.desk.navigation import is_of_several
 from audit.desk.scoped_admin import demands, narrowed, scope_of
+from audit.desk.sessions import session_name
 from audit.exports.findings import add_names
-from audit.models import CaseAction, Casino, Finding, RegisterEntry
-from audit.presentation import finding_title, night_of, officer_name, reference, request_title, time_left
+from audit.models import AccountRequest, CaseAction, Casino, Finding, RegisterEntry, SessionClosing
+from audit.presentation import (
+    finding_title,
+    money_in_prose,
+    night_of,
+    officer_name,
+    reference,
+    request_title,
+    time_left,
+)
 from audit.register.readings import KINDS
 
 SHOWN = 100
@@ -53,34 +64,50 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of proposals, with the address of their whole list."""
+    """One kind of proposals: the first of ``number``, with the address of their whole list."""
 
     name: str
     title: str | Promise
     lines: Sequence[Line]
     all: str
+    number: int
 
 
 @demands(Capability.WORK_CASES, Capability.APPROVE_CASES, Capability.KEEP_REGISTER, Capability.KEEP_OFFICERS)
 def approve_view(request: HttpRequest) -> HttpResponse:
     """Show what waits for this officer's decision."""
-    findings = reverse("admin:audit_finding_changelist") + "?queue=second"
-    corrections = reverse("admin:audit_correction_changelist") + "?state=waiting"
+    closings = narrowed(waiting.closings(request), request)
+    corrections = narrowed(waiting.corrections(request), request)
+    sessions = narrowed(waiting.sessions(request), request)
+    entries = narrowed(waiting.entries(request), request)
+    accounts = waiting.accounts(request)
     kinds = [
-        Kind("closings", _("Closings"), list(_closings(request)), findings),
-        Kind("corrections", _("Corrections"), list(_corrections(request)), corrections),
-        Kind("entries", _("House register"), list(_entries(request)), reverse("admin:audit_registerentry_changelist")),
-        Kind("accounts", _("Accounts"), list(_accounts(request)), reverse("admin:audit_officer_changelist")),
+        _kind("closings", _("Closings"), _closings(request, closings), closings, "finding", "?queue=second"),
+        _kind(
+            *("corrections", _("Corrections"), _corrections(request, corrections), corrections),
+            *("correction", "?state=waiting"),
+        ),
+        _kind("sessions", _("Sessions to close"), _sessions(request, sessions), sessions, "loggedstream"),
+        _kind("entries", _("House register"), _entries(entries), entries, "registerentry"),
+        _kind("accounts", _("Accounts"), _accounts(accounts), accounts, "officer"),
     ]
     context = {**admin.site.each_context(request), "title": _("To approve"), "kinds": [k for k in kinds if k.lines]}
     return TemplateResponse(request, "admin/audit/approve/approve.html", context)
 
 
-def _closings(request: HttpRequest) -> Iterator[Line]:
+def _kind(
+    name: str, title: str | Promise, lines: Iterator[Line], rows: QuerySet[Any], listed: str, query: str = ""
+) -> Kind:
+    """Return a kind: its first lines, the number of its ``rows``, and the address of the list of the ``listed``."""
+    shown, all = list(lines), reverse(f"admin:audit_{listed}_changelist") + query
+    return Kind(name, title, shown, all, len(shown) if len(shown) < SHOWN else rows.count())
+
+
+def _closings(request: HttpRequest, closings: QuerySet[Finding]) -> Iterator[Line]:
     proposals = CaseAction.objects.filter(case=OuterRef("case"), type="case.proposed").order_by("-at", "-pk")
     proposed_at = Subquery(proposals.values("at")[:1], output_field=DateTimeField())
     rows = (
-        narrowed(with_money(waiting.closings(request)), request)
+        with_money(closings)
         .alias(proposed=proposed_at)
         # Of a case from before its actions were kept, nothing says when; not before it was opened.
         .annotate(proposed_at=Coalesce("proposed", F("case__opened_at")))
@@ -103,9 +130,8 @@ def _closings(request: HttpRequest) -> Iterator[Line]:
         )
 
 
-def _corrections(request: HttpRequest) -> Iterator[Line]:
-    proposed = narrowed(waiting.corrections(request), request)
-    rows = proposed.select_related("stream", "casino", "table").order_by(*waiting.CORRECTIONS_FIRST)
+def _corrections(request: HttpRequest, corrections: QuerySet[Finding]) -> Iterator[Line]:
+    rows = corrections.select_related("stream", "casino", "table").order_by(*waiting.CORRECTIONS_FIRST)
     for finding in _named(request, rows[:SHOWN]):
         facts = finding.facts
         yield Line(
@@ -121,13 +147,26 @@ def _corrections(request: HttpRequest) -> Iterator[Line]:
         )
 
 
-def _entries(request: HttpRequest) -> Iterator[Line]:
-    rows: Iterable[RegisterEntry] = (
-        narrowed(waiting.entries(request), request)
-        .select_related("proposed_by", "casino", "table")
-        .order_by("proposed_at")[:SHOWN]
-    )
-    for entry in rows:
+def _sessions(request: HttpRequest, sessions: QuerySet[SessionClosing]) -> Iterator[Line]:
+    rows = sessions.select_related("stream__table", "proposed_by", "casino").order_by("proposed_at")
+    for closing in rows[:SHOWN]:
+        stream = closing.stream
+        yield Line(
+            reverse("admin:audit_loggedstream_closing", args=(stream.pk,)),
+            session_name(stream),
+            str(closing.casino) if is_of_several(request) else "",
+            format_html("{}", money_in_prose(closing.float_minor, stream.currency)),
+            closing.reason,
+            officer_name(closing.proposed_by),
+            closing.proposed_at,
+            closing.casino,
+            SafeString(""),
+        )
+
+
+def _entries(entries: QuerySet[RegisterEntry]) -> Iterator[Line]:
+    rows = entries.select_related("proposed_by", "casino", "table").order_by("proposed_at")
+    for entry in rows[:SHOWN]:
         yield Line(
             reverse("admin:audit_registerentry_change", args=(entry.pk,)),
             KINDS[entry.reading].title,
@@ -141,8 +180,8 @@ def _entries(request: HttpRequest) -> Iterator[Line]:
         )
 
 
-def _accounts(request: HttpRequest) -> Iterator[Line]:
-    for each in waiting.accounts(request)[:SHOWN]:
+def _accounts(accounts: QuerySet[AccountRequest]) -> Iterator[Line]:
+    for each in accounts[:SHOWN]:
         yield Line(
             reverse("admin:audit_officer_change", args=(each.officer_id,)),
             capfirst(request_title(each)),

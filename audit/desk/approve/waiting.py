@@ -14,7 +14,7 @@ from audit.access.capabilities import Capability
 from audit.corrections import waiting
 from audit.desk.findings.queues import HEADS
 from audit.desk.scoped_admin import officer_of, scope_of
-from audit.models import AccountRequest, CorrectionDecision, Finding, RegisterEntry, RequestState
+from audit.models import AccountRequest, CorrectionDecision, Finding, RegisterEntry, RequestState, SessionClosing
 from audit.models.cases import State
 
 CLOSINGS_FIRST = ("case__deadline", "pk")
@@ -45,6 +45,12 @@ def entries(request: HttpRequest) -> QuerySet[RegisterEntry]:
     """Return the entries of the house register that another officer proposed."""
     waits = RegisterEntry.objects.filter(state=RequestState.WAITING).exclude(proposed_by=officer_of(request))
     return scope_of(request, Capability.KEEP_REGISTER).rows(waits)
+
+
+def sessions(request: HttpRequest) -> QuerySet[SessionClosing]:
+    """Return the sessions that another officer proposed to close."""
+    waits = SessionClosing.objects.filter(state=RequestState.WAITING).exclude(proposed_by=officer_of(request))
+    return scope_of(request, Capability.APPROVE_CASES).rows(waits)
 
 
 def accounts(request: HttpRequest) -> QuerySet[AccountRequest]:

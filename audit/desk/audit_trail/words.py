@@ -15,6 +15,7 @@ from django.core.exceptions import FieldDoesNotExist
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from audit.consumers import REGISTRY
 from audit.models import (
     AlertEnd,
     AlertKind,
@@ -77,6 +78,7 @@ ACTIONS: Mapping[str, Promise] = MappingProxyType(
         "complaint.answered": _("answered a complaint"),
         "complaint.entered": _("entered a complaint"),
         "complaint.viewed": _("looked at a complaint"),
+        "consumer.tried_again": _("had everything that was set aside tried again"),
         "correction.attempt_refused": _("tried to decide on a correction and was refused"),
         "correction.countersigned": _("countersigned a correction"),
         "correction.refused": _("refused a correction"),
@@ -105,6 +107,7 @@ ACTIONS: Mapping[str, Promise] = MappingProxyType(
         "key.revoked": _("revoked an API key"),
         "key.rotated": _("replaced an API key"),
         "law.exported": _("downloaded a legal text as applied to a session"),
+        "ledger.expected": _("said how many the ledger is to expect in a year"),
         "ledger.exported": _("downloaded questions"),
         "ledger.viewed": _("looked at a question"),
         "log.archived": _("archived a month"),
@@ -192,6 +195,11 @@ ACTIONS: Mapping[str, Promise] = MappingProxyType(
         "run.tried_again": _("had a failed run tried again"),
         "sandbox.emptied": _("emptied a sandbox"),
         "session.adjudicated": _("adjudicated a session"),
+        "session.closing_approved": _("approved the closing of a session and so closed it"),
+        "session.closing_declined": _("declined to close a session"),
+        "session.closing_proposed": _("proposed to close a session"),
+        "session.closing_refused": _("tried to close a session and was refused"),
+        "session.closing_withdrawn": _("withdrew the proposal to close a session"),
         "settings.taken_over": _("added to the trail the settings that predate it"),
         "table.viewed": _("looked at a table at a given moment"),
         "trail.exported": _("downloaded the officers’ trail"),
@@ -247,7 +255,7 @@ ACTORS: Mapping[str, Promise] = MappingProxyType(
 )
 """Who acts where nobody does. A command acts in the name of the account of its machine."""
 
-OFFICERS = ("officer", "officers", "proposed_by", "issued_by", "to")
+OFFICERS = ("officer", "officers", "proposed_by", "issued_by", "to", "deputy")
 """Data that are user names of officers; ``to`` may be an address, too."""
 
 NUMBERS = ("priority_threshold", "false_questions")
@@ -262,6 +270,7 @@ NAMES: Mapping[str, Promise] = MappingProxyType(
         "person.named": _("person"),
         "officer": _("officer"),
         "officers": _("officers"),
+        "deputy": _("deputy for late cases"),
         "role": _("role"),
         "before": _("before"),
         "group": _("group"),
@@ -290,6 +299,9 @@ NAMES: Mapping[str, Promise] = MappingProxyType(
         "seq": _("event"),
         "seqs": _("events"),
         "last_seq": _("last event"),
+        "next_seq": _("event that closes it"),
+        "float_minor": _("float counted, in minor units"),
+        "event": _("event as recorded"),
         "wager": _("wager"),
         "player": _("player"),
         "clock": _("at what time"),
@@ -359,6 +371,8 @@ NAMES: Mapping[str, Promise] = MappingProxyType(
         "signed_size": _("leaves signed"),
         "findings": _("number of findings"),
         "root": _("root"),
+        "consumer": _("queue of the record"),
+        "items": _("items"),
         "run": _("run"),
         "tries": _("attempts"),
         "cause": _("cause"),
@@ -381,6 +395,9 @@ NAMES: Mapping[str, Promise] = MappingProxyType(
         "silent_after_min": _("silent after (minutes)"),
         "is_sandbox": _("sandbox"),
         "does_not_report": _("does not report"),
+        "year": _("year"),
+        "subject": _("subject"),
+        "subjects": _("how many"),
         "id": _("id"),
     }
 )
@@ -388,6 +405,8 @@ NAMES: Mapping[str, Promise] = MappingProxyType(
 those of such entries alone are called."""
 
 _FILE = {"en": _("in English"), "fr": _("in French"), "all": _("every sheet"), "croupiers": _("croupiers")}
+
+_EQUIPMENT = {"dice": _("dice"), "wheel": _("wheel")}
 
 _YES_OR_NO = {"0": _("no"), "1": _("yes")}
 
@@ -400,19 +419,14 @@ CODES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "by": {"file": _("a file")},
         "came": dict(Came.choices),
         "cause": dict(RunCause.choices),
+        "consumer": {each.name: each.label for each in REGISTRY},
         "decision": {**dict(Verdict.choices), **dict(RequestState.choices)},
         "delivery": {"mailed": _("by e-mail"), "shown": _("shown to the administrator")},
         "does_not_report": _YES_OR_NO,
         "ended_by": dict(AlertEnd.choices),
         "family": {**dict(PersonKind.choices), "staff": _("staff")},
         "is_sandbox": _YES_OR_NO,
-        "kind": {
-            **dict(JobKind.choices),
-            **dict(PersonKind.choices),
-            **dict(AlertKind.choices),
-            "dice": _("dice"),
-            "wheel": _("wheel"),
-        },
+        "kind": {**dict(JobKind.choices), **dict(PersonKind.choices), **dict(AlertKind.choices), **_EQUIPMENT},
         "night.code": {**NEEDS, **REFUSALS},
         "night.name": _FILE,
         "reading": {name: kind.title for name, kind in KINDS.items()},

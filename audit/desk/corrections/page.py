@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from django.utils.translation import gettext
@@ -87,13 +88,18 @@ def correction_context(
         "felts": felts.context(directory) if felts is not None else None,
         "outcomes": [_outcome(each, finding.currency) for each in value.outcomes],
         "outcomes_sum": _outcomes_sum(value),
-        "wagers": list(_wagers(both, finding.currency, finding.ruleset))[:WAGERS_SHOWN] if both is not None else [],
+        "wagers": list(islice(_wagers(both, finding.currency, finding.ruleset), WAGERS_SHOWN)) if both else [],
+        "wagers_left_out": max(0, len(both.wagers) - WAGERS_SHOWN) if both else 0,
         "sums": _sums(both, finding.currency) if both is not None else None,
         "change": _change(value, both),
         "speaks": list(notes_of(finding, both, target.occurred_at if target is not None else None)),
         "due": _due(finding),
         "only_without": _titles(both.only_without) if both is not None else [],
         "only_with": _titles(both.only_with) if both is not None else [],
+        "found": len(both.only_without) + len(both.only_with) if both is not None else 0,
+        "found_shown": sum(min(len(each), FINDINGS_SHOWN) for each in (both.only_without, both.only_with))
+        if both
+        else 0,
     }
 
 

@@ -12,7 +12,7 @@ from django.core.paginator import InvalidPage, Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
-from django.urls import URLPattern
+from django.urls import URLPattern, reverse
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext, ngettext_lazy
@@ -68,7 +68,7 @@ from audit.exports.lists import FORMATS
 from audit.jobs.queue import enqueue
 from audit.models import Casino, Finding
 from audit.models.jobs import JobKind
-from audit.presentation import finding_title, language
+from audit.presentation import count, finding_title, language
 from audit.transparency.proofs import NotSealed
 from settlement.catalogue.sentences import amount_in_prose
 
@@ -283,7 +283,13 @@ class FindingAdmin(CaseworkAdmin):
         officer = officer_of(request)
         changelist = self.get_changelist_instance(request)
         filtered = changelist.get_queryset(request)
-        ids = list(filtered.values_list("pk", flat=True)[:MAX_ROWS])
+        ids = list(filtered.values_list("pk", flat=True)[: MAX_ROWS + 1])
+        if len(ids) > MAX_ROWS:  # no part of a list may pass for the whole
+            text = _(
+                "The list has more than %(number)s findings, the most that a file has. Narrow it and download again."
+            )
+            messages.error(request, text % {"number": count(MAX_ROWS)})
+            return redirect(f"{reverse('admin:audit_finding_changelist')}?{request.GET.urlencode()}")
         filters = filters_in_words(changelist, request.GET)
         recorded = [text for text in filter_texts(request.GET) if not text.startswith("q = ")]
         recorded += (

@@ -207,6 +207,7 @@ class CaseworkAdmin(RecordAdmin[Finding]):
                 is_again=bool(request.POST.get("again")),
                 moment=shown.at if shown is not None else None,
                 undoes=int(undoes) if ID.fullmatch(undoes) else None,
+                proposal=proposal_read(request) if name in DECISIONS else None,
             )
         except actions.ActionRefused as error:
             messages.error(request, str(error))
@@ -224,6 +225,22 @@ class CaseworkAdmin(RecordAdmin[Finding]):
             directory = Directory.of(finding.casino_id, players(payees(finding)))
         body = payment_order(finding, officer_of(request), directory, timezone.now())
         return file_response(order_name(finding), PDF, body)
+
+
+def proposal_read(request: HttpRequest) -> int:
+    """Return the id of the proposed closing that the page of a decision showed; 0, which is no closing's, for none."""
+    sent = request.POST.get("proposal", "")
+    return int(sent) if ID.fullmatch(sent) else 0
+
+
+def proposal_shown(case: Case, history: Sequence[CaseAction]) -> int | None:
+    """Return the id of the proposed closing whose outcome and reason ``case`` has; None if its last one has others.
+
+    The case and its history are read one after the other: somebody may propose something else in between.
+    """
+    last = next((each for each in reversed(history) if each.type == "case.proposed"), None)
+    proposed = (case.proposed_by_id, case.outcome, case.reason)
+    return None if last is None or proposed != (last.officer_id, last.about, last.reason) else last.pk
 
 
 def _say_refusals(request: HttpRequest, refusals: Counter[str]) -> None:
@@ -311,6 +328,7 @@ def case_context(request: HttpRequest, finding: Finding) -> dict[str, Any] | Non
         "may": {name: actions.is_allowed(case, officer, name, known) for name in TRANSITIONS},
         "hold": known.hold,
         "undo": _undo(known, officer),
+        "proposal": proposal_shown(case, known.history),
         "is_own_proposal": case.state == State.SECOND and case.proposed_by_id == officer.pk,
         "outcomes": Outcome.choices,
         "colleagues": colleagues.order_by("username"),

@@ -15,12 +15,10 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
-from audit.access.capabilities import Capability
 from audit.casework.debts import AMOUNT, SIDES, incidents_owing, owed_at_finding, owed_by_incident, owing
 from audit.desk.findings.queues import QUEUES
-from audit.desk.findings.search import MAX_PERSONS, MAX_TERM
-from audit.desk.scoped_admin import scope_of
-from audit.models import Finding, Person, PersonKind
+from audit.desk.findings.search import MAX_TERM, persons_named
+from audit.models import Finding, PersonKind
 from audit.presentation import month_of
 from audit.reconciliation.month import month_after
 
@@ -56,13 +54,11 @@ class _Typed(_LedTo):
         if not typed:
             return queryset
         role = str(self.parameter_name)
-        known = scope_of(request, Capability.SEE_NAMES).rows(Person.objects.filter(self.kinds))
-        found = list(known.filter(Q(code=typed) | Q(name__icontains=typed)).order_by("pk")[:MAX_PERSONS])
-        where, named = Q(**{role: typed}), [each for each in found if each.code == typed]
+        named = persons_named(request, self.kinds & Q(code=typed))
+        where = Q(**{role: typed})
         self.shown = named[0].name if named else typed
-        if not named:
-            for each in found:
-                where |= Q(casino=each.casino_id, **{role: each.code})
+        for each in [] if named else persons_named(request, self.kinds & Q(name__icontains=typed)):
+            where |= Q(casino=each.casino_id, **{role: each.code})
         return queryset.filter(where)
 
     def choices(self, changelist: Any) -> Iterator[Any]:

@@ -92,11 +92,12 @@ def filter_query(query: str) -> str:
 def groups_view(request: HttpRequest) -> HttpResponse:
     """Show open incidents by rule, table and night, so that what happened many times is looked at once."""
     open_incidents = in_record(Finding.objects.standing().filter(HEADS, case__state__in=OPEN), request)
-    groups = list(  # without names, which PostgreSQL would look up for every finding
-        open_incidents.values("rule", "severity", "table", "casino", "gaming_day")
-        .annotate(count=Count("pk"), weight=Max("case__weight"))
-        .order_by("weight", "-count", "-gaming_day", "rule")[:MAX_GROUPS]
+    # Without names, which PostgreSQL would look up for every finding.
+    grouped = open_incidents.values("rule", "severity", "table", "casino", "gaming_day").annotate(
+        count=Count("pk"), weight=Max("case__weight")
     )
+    groups = list(grouped.order_by("weight", "-count", "-gaming_day", "rule")[:MAX_GROUPS])
+    number = len(groups) if len(groups) < MAX_GROUPS else grouped.order_by().count()
     tables = dict(GamingTable.objects.filter(pk__in={each["table"] for each in groups}).values_list("pk", "code"))
     casinos = {each.pk: str(each) for each in Casino.objects.filter(pk__in={each["casino"] for each in groups})}
     rows = [
@@ -109,7 +110,7 @@ def groups_view(request: HttpRequest) -> HttpResponse:
         }
         for group in groups
     ]
-    context = {**admin.site.each_context(request), "title": _("Grouped findings"), "rows": rows}
+    context = {**admin.site.each_context(request), "title": _("Grouped findings"), "rows": rows, "number": number}
     return TemplateResponse(request, "admin/audit/findings/groups.html", context)
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from django.contrib import messages
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
 from audit.access.capabilities import Capability
 from audit.desk.scoped_admin import scope_of
 from audit.models import Finding, GamingTable, LoggedStream, Person, PersonKind
-from audit.presentation import REFERENCE, referred_to
+from audit.presentation import REFERENCE, count, referred_to
 
 MAX_PERSONS = 200
 """Persons whose names hold what is searched; of more, the officer types more of the name."""
@@ -31,12 +33,17 @@ def search(request: HttpRequest, findings: QuerySet[Finding], term: str) -> Quer
     named |= Q(player=term) | Q(croupier=term)
     if (referred := REFERENCE.fullmatch(term)) is not None:
         named |= referred_to(referred)
-    for person in _named(request, term):
+    for person in persons_named(request, Q(name__icontains=term)):
         field = "player" if person.kind == PersonKind.PLAYER else "croupier"
         named |= Q(casino_id=person.casino_id, **{field: person.code})
     return findings.filter(named)
 
 
-def _named(request: HttpRequest, term: str) -> QuerySet[Person]:
-    persons = scope_of(request, Capability.SEE_NAMES).rows(Person.objects.filter(name__icontains=term))
-    return persons.order_by("pk")[:MAX_PERSONS]
+def persons_named(request: HttpRequest, named: Q) -> list[Person]:
+    """Return whom the directory names so, where the officer sees names: ``MAX_PERSONS`` at most, and then says so."""
+    persons = scope_of(request, Capability.SEE_NAMES).rows(Person.objects.filter(named))
+    found = list(persons.order_by("pk")[: MAX_PERSONS + 1])
+    if len(found) > MAX_PERSONS:
+        text = _("More than %(number)s people have such a name. The list has the findings of some: type more of it.")
+        messages.warning(request, text % {"number": count(MAX_PERSONS)})
+    return found[:MAX_PERSONS]

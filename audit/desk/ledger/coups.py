@@ -92,8 +92,11 @@ def _clearest(
         case "croupier-voids" | "pair-voids":
             own = [each for each in session.voided if _luck(process, each)]
             return [(None, each) for each in sorted(own, key=lambda each: (-_luck(process, each), each.seq))]
-        case "table-luck" | "player-luck" | "late-luck" | "pair-luck" | "croupier-luck":
-            moved = [each for each in session.drawn if _luck(process, each)]
+        case "table-luck" | "player-luck" | "late-luck" | "corrected-luck" | "pair-luck" | "croupier-luck":
+            among = [
+                each for each in session.drawn if process.kind != "corrected-luck" or each.seq in session.corrected
+            ]
+            moved = [each for each in among if _luck(process, each)]
             return [(None, each) for each in sorted(moved, key=lambda each: (-_luck(process, each), each.seq))]
         case _:
             return []

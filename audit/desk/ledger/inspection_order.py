@@ -42,7 +42,7 @@ CHECKS: Mapping[str, Sequence[str | Promise]] = {
     "dice": (
         gettext_lazy("Edges: length of all three, of each die"),
         gettext_lazy("Faces: flat, square to each other, pips as deep as they should be"),
-        gettext_lazy("Marks: the serial number, and whether both dice are of one set"),
+        gettext_lazy("Marks: the serial number; both dice belong to one set"),
         gettext_lazy("Balance: in the caliper or in water, on each axis"),
         gettext_lazy("Corners and edges: wear, chips, anything stuck on"),
     ),

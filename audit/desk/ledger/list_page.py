@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -23,7 +23,7 @@ from audit.models import Casino, Finding, LedgerCursor, LedgerPoint, LedgerProce
 from audit.persons.directory import Directory
 from audit.presentation import count, finding_title, language, reference
 from settlement.catalogue import RULES
-from settlement.eprocess.budget import AT_ONE_TABLE, allotted
+from settlement.eprocess.budget import AT_ONE_TABLE, allotted, stated_in
 from settlement.eprocess.kinds import KINDS
 
 SHOWN = 20
@@ -32,6 +32,13 @@ SHOWN = 20
 THINGS, PERSONS = "equipment", "persons"
 HALVES: Mapping[str, str | Promise] = {THINGS: gettext_lazy("Wheels, dice, tables"), PERSONS: gettext_lazy("People")}
 """The halves of the budget, as the page calls them."""
+
+SOURCES: Mapping[str, str | Promise] = {
+    "stated": gettext_lazy("said by the casino"),
+    "counted": gettext_lazy("as many as last year"),
+    "at first": gettext_lazy("by the number of tables"),
+}
+"""From where the number of subjects comes that are expected, as the page says it."""
 
 GROUPS: Sequence[tuple[str | Promise, tuple[str, ...]]] = (
     (gettext_lazy("Wheels"), ("wheel", "wheel-displacement", "wheel-memory")),
@@ -45,7 +52,7 @@ GROUPS: Sequence[tuple[str | Promise, tuple[str, ...]]] = (
     (gettext_lazy("Persons’ findings"), ("concentration", "pair-concentration", "player-concentration")),
     (gettext_lazy("Croupiers’ void coups"), ("croupier-voids", "pair-voids")),
     (gettext_lazy("Luck with a croupier"), ("croupier-luck", "pair-luck")),
-    (gettext_lazy("Players’ luck"), ("player-luck", "late-luck")),
+    (gettext_lazy("Players’ luck"), ("player-luck", "late-luck", "corrected-luck")),
 )  # fmt: skip
 """The kinds of processes, as the page adds up their levels; each group is of one half, those of things first."""
 
@@ -74,13 +81,14 @@ def casino_context(casino: Casino, about: str, names: Names) -> dict[str, Any] |
         "allowed": number_format(float(Fraction(cursor.budget)), 1),
         "spent": _hundredths(spent),
         "halves": _halves(given, Fraction(cursor.budget)),
-        "groups": list(_groups(given, cursor)),
+        "groups": list(_groups(given, cursor, listing.counted_before(casino, cursor.year))),
         "dots": _dots(going_on, raised, watched, directory),
         "raised": [row for row in rows if row["question"]],
         "raised_count": len(raised),
         "watched": [row for row in rows if not row["question"]],
         "watched_count": len(watched),
         "set_aside": list(set_aside.of_casino(casino).defer("content")[:SHOWN]),
+        "set_aside_count": set_aside.of_casino(casino).count(),
         "quiet": count(quiet),
         "processes": count(len(going_on)),
     }
@@ -117,21 +125,36 @@ def _at_least_a_hundredth(level: float) -> str:
     return _hundredths(level) if level >= 0.005 else f"< {number_format(0.01, 2)}"
 
 
-def _groups(given: Collection[listing.Given], cursor: LedgerCursor) -> Iterator[dict[str, Any]]:
-    """Yield what each group of kinds was given, how many subjects it expects and what is left for more of them."""
+def _groups(
+    given: Collection[listing.Given], cursor: LedgerCursor, counted: Container[str]
+) -> Iterator[dict[str, Any]]:
+    """Yield what each group of kinds was given, how many subjects it expects and why, what is left for more of them.
+
+    ``counted`` are the kinds of which a year before had subjects.
+    """
+    stated = stated_in(cursor.expected)
     for name, kinds in GROUPS:
         own = [each for each in given if each.kind in kinds]
         if own:
             spent = sum(each.given for each in own)
+            sources = {_source(each.kind, stated, counted) for each in own}
             allowed = sum(float(allotted(Fraction(cursor.budget), KINDS[each.kind])) for each in own)
             yield {
                 "half": HALVES[KINDS[kinds[0]].half],
                 "name": name,
                 "processes": count(sum(each.processes for each in own)),
                 "expected": count(sum(cursor.expected.get(each.kind, AT_ONE_TABLE[each.kind]) for each in own)),
+                "sources": [words for source, words in SOURCES.items() if source in sources],
                 "given": _at_least_a_hundredth(spent),
                 "left": _at_least_a_hundredth(allowed - spent),
             }
+
+
+def _source(kind: str, stated: Container[str], counted: Container[str]) -> str:
+    """Return from where the number of subjects expected of a kind comes, as ``SOURCES`` has it."""
+    if KINDS[kind].subject in stated:
+        return "stated"
+    return "counted" if kind in counted else "at first"
 
 
 def _dots(

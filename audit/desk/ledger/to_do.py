@@ -149,6 +149,7 @@ STEPS: Mapping[str, Sequence[Todo]] = {
     "player-concentration": (_FINDINGS, _PLAYER),
     "player-luck": (_WAGERS, _PLAYER),
     "late-luck": (_WAGERS, _PLAYER),
+    "corrected-luck": (_WAGERS, _PLAYER),
     "pair-luck": (
         _WAGERS,
         _PLAYER,

@@ -20,6 +20,7 @@ from django.utils.translation import gettext_lazy as _
 from audit import task_queue
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
+from audit.casework import session_closing
 from audit.desk.audited_admin import AuditedAdmin, actor, record_entry
 from audit.desk.downloads import file_response
 from audit.desk.names import sees_names
@@ -151,7 +152,11 @@ class NightAdmin(RecordAdmin[NightReport]):
         missing = missing_signoff_exceptions(report)
         run = page.run_of(report)
         context = {
-            **page.night_page(report, with_names=sees_names(request, report.casino_id)),
+            **page.night_page(
+                report,
+                with_names=sees_names(request, report.casino_id),
+                may_close=session_closing.may_propose(officer_of(request), report.casino_id),
+            ),
             "title": _title(report),
             "report": report,
             "has_currencies": any(each.currency not in (report.currency, NO_CURRENCY) for each in in_any_currency),

@@ -17,7 +17,7 @@ from audit.charts.ranges import draw_range
 from audit.charts.win_line import draw_win_line
 from audit.desk import parts
 from audit.desk.nights.page import ROWS_SHOWN
-from audit.desk.nights.tables import Table, build_table
+from audit.desk.nights.tables import Table, build_first, build_table
 from audit.models import NightState
 from audit.presentation import WriteMoney, count, money_in_prose, money_in_thousands
 from audit.presentation import day as shown_day
@@ -47,17 +47,19 @@ def month_page(month: Month, *, with_names: bool = False) -> dict[str, Any]:
     """Return the context of the page of a month; ``with_names`` beside croupiers' ids."""
     return {
         "win": _win_table(month),
-        "adjustments": build_table(
+        "adjustments": build_first(
             ADJUSTMENTS.select(ADJUSTMENTS.page),
-            month.adjustments[:ROWS_SHOWN],
+            month.adjustments,
             month.currency,
             {"version": lambda row: _report_address(row["report"])},
+            most=ROWS_SHOWN,
         ),
-        "exceptions": build_table(
+        "exceptions": build_first(
             EXCEPTIONS.select(EXCEPTIONS.page),
-            month.exceptions[:ROWS_SHOWN],
+            month.exceptions,
             month.currency,
             {"day": lambda row: _report_address(row["report"])},
+            most=ROWS_SHOWN,
         ),
         "croupiers": _croupiers(month, croupier_rows(month, with_names=with_names, for_page=True)),
         "interval_heading": _interval_heading(month),

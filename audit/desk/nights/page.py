@@ -19,7 +19,7 @@ from audit import task_queue
 from audit.desk.addresses import fixed
 from audit.desk.names import page_directory
 from audit.desk.nights import summary, wagers
-from audit.desk.nights.tables import Addresses, Link, Table, build_table, croupier_address, events_address
+from audit.desk.nights.tables import Addresses, Link, Table, build_first, build_table, croupier_address, events_address
 from audit.desk.nights.wagers import WORTH, later, wagers_detail
 from audit.desk.tables.event_sentences import sentence
 from audit.models import LoggedStream, NightReport, NightRun
@@ -37,6 +37,7 @@ from audit.reconciliation.content import (
     bridge_lines,
     figures_of,
 )
+from audit.reconciliation.not_kept import lines_not_kept, not_kept_note
 from audit.reconciliation.presentation import (
     CHANCE,
     COMPARISONS,
@@ -79,11 +80,15 @@ ADDITIVE = (*BANK, *PLAY, "W_acct", "W_rec", "W_adj", *BRIDGE_WITH_UNADJUDICATED
 """Figures whose total is the sum of its sessions."""
 
 
-def night_page(report: NightReport, *, with_names: bool = False) -> dict[str, Any]:
-    """Return the context of the page of a night; ``with_names`` beside croupiers' ids."""
+def night_page(report: NightReport, *, with_names: bool = False, may_close: bool = False) -> dict[str, Any]:
+    """Return the context of the page of a night; ``with_names`` beside croupiers' ids.
+
+    ``may_close``: its reader may propose to close a session that is still open, so its row leads there.
+    """
     content = load_content(report, with_names=with_names, for_page=True)
     currency = content["currency"]
     ids = _stream_ids(report)
+    to_close = ids if may_close else {}
     croupiers: Addresses = {"croupier": lambda row: croupier_address(report.casino_id, row, report.gaming_day)}
 
     def of_session(row: Mapping[str, Any]) -> str:
@@ -110,13 +115,14 @@ def night_page(report: NightReport, *, with_names: bool = False) -> dict[str, An
         "bridge_note": bridge_note(content),
         "sums": _sums_table(content),
         "letters": _letters(report, content),
-        "lines": [_line(report, line, content, ids) for line in LINES.rows(content)],
+        "lines": [_line(report, line, content, ids, to_close) for line in LINES.rows(content)],
         "errors": _listed(
             ERRORS,
             content,
             {"table": of_session, "seq": lambda row: events_address(ids[row["stream"]], row["seq"]), **croupiers},
         ),
         "unattributed": unattributed_note(content),
+        "not_kept": {name: not_kept_note(content, name) for name in ("errors", "standing")},
         "standing": _listed(
             STANDING,
             content,
@@ -160,8 +166,8 @@ def _stream_ids(report: NightReport) -> dict[str, int]:
 
 
 def _listed(section: Section, content: Mapping[str, Any], addresses: Addresses) -> Table:
-    rows = section.rows(content)[:ROWS_SHOWN]
-    return build_table(section.select(section.page), rows, content["currency"], addresses)
+    columns, rows = section.select(section.page), section.rows(content)
+    return build_first(columns, rows, content["currency"], addresses, most=ROWS_SHOWN)
 
 
 def croupiers_table(rows: Sequence[Mapping[str, Any]], currency: str, addresses: Addresses) -> Table:
@@ -230,12 +236,16 @@ def _letters(report: NightReport, content: Mapping[str, Any]) -> list[dict[str, 
 
 
 def _line(
-    report: NightReport, line: Mapping[str, Any], content: Mapping[str, Any], ids: Mapping[str, int]
+    report: NightReport,
+    line: Mapping[str, Any],
+    content: Mapping[str, Any],
+    ids: Mapping[str, int],
+    to_close: Mapping[str, int],
 ) -> dict[str, Any]:
     rows, currency = comparisons_of(line), content["currency"]
     shown = rows if len(rows) <= LINE_ROWS else sorted(rows, key=lambda row: row["verdict"] == "agrees")[:LINE_ROWS]
     addresses: Addresses = {
-        "note": lambda row: _note_address(report, row),
+        "note": lambda row: _note_address(report, row, to_close),
         "events": lambda row: [_event_link(ids.get(row["stream"]), seq) for seq in row["events"][:EVENTS_SHOWN]],
     }
     return {
@@ -248,7 +258,8 @@ def _line(
         "tag": summary.TAGS[line["verdict"]],
         "icon": summary.ICONS[line["verdict"]],
         "remark": summary.remark(line, currency),
-        "omitted": len(rows) - len(shown) + line["left_off"],
+        "omitted": len(rows) - len(shown),
+        "not_kept": lines_not_kept([line]),
     }
 
 
@@ -295,14 +306,19 @@ def _findings_address(report: NightReport, rule: str) -> str:
     return fixed("audit_finding_changelist") + f"?{query}"
 
 
-def _note_address(report: NightReport, row: Mapping[str, Any]) -> str:
-    """Return where the note of a row leads: to its findings, or to the process of the ledger it is about."""
+def _note_address(report: NightReport, row: Mapping[str, Any], to_close: Mapping[str, int]) -> str:
+    """Return where the note of a row leads: to its findings, to a process of the ledger, or to the act it asks for.
+
+    ``to_close`` are the sessions that its reader may propose to close, ids by name.
+    """
     if row["note"] == "finding":
         return _findings_address(report, row["facts"]["rule"])
     if "process" in row["facts"]:
         subject = row["facts"].get("subject_id", row["facts"]["subject"])
         query = urlencode({"q": subject, "kind": row["facts"]["process"], "ended": "all"})
         return fixed("audit_ledgerprocess_changelist") + f"?{query}"
+    if row["note"] == "still_open" and row["stream"] in to_close:
+        return fixed("audit_loggedstream_closing", to_close[row["stream"]])
     return ""
 
 

@@ -110,11 +110,12 @@ class TableRow:
 
 @dataclass(slots=True)
 class Table:
-    """A table as ``night/table.html`` draws it."""
+    """A table as ``night/table.html`` draws it. ``left_out``: how many more rows the workbook has."""
 
     headings: list[Heading]
     rows: list[TableRow]
     foot: list[TableRow] = field(default_factory=list)
+    left_out: int = 0
 
 
 def croupier_address(casino_id: int, row: Row, day: date) -> str:
@@ -138,6 +139,15 @@ def build_table(
             for row in rows
         ],
     )
+
+
+def build_first(
+    columns: Sequence[Column], rows: Sequence[Row], currency: str, addresses: Addresses | None = None, *, most: int
+) -> Table:
+    """Return the first rows as a table that says how many it leaves out."""
+    table = build_table(columns, rows[:most], currency, addresses)
+    table.left_out = max(0, len(rows) - most)
+    return table
 
 
 def _cell(column: Column, label: str | None, row: Row, currency: str, addresses: Addresses) -> Cell:

@@ -30,12 +30,21 @@ class AlertLine:
     why: str
 
 
-def lines(casino_ids: Collection[int] | None) -> list[AlertLine]:
-    """Return the alerts that last, the newest first, and those that ended lately: one query."""
+@dataclass(frozen=True, slots=True)
+class Alerts:
+    """The first lines of ``number`` alerts."""
+
+    lines: list[AlertLine]
+    number: int
+
+
+def alerts_of(casino_ids: Collection[int] | None) -> Alerts:
+    """Return the alerts that last, the newest first, and those that ended lately."""
     shown = _of(casino_ids).filter(Q(ended_at=None) | Q(ended_at__gt=timezone.now() - SHOWN_FOR))
     # NULL is first.
     newest = shown.select_related("casino", "table").order_by("-ended_at", "-opened_at", "-pk")[:MAX_ALERTS]
-    return [_line(each) for each in newest]
+    found = [_line(each) for each in newest]
+    return Alerts(found, len(found) if len(found) < MAX_ALERTS else shown.count())
 
 
 def _of(casino_ids: Collection[int] | None) -> QuerySet[Alert]:

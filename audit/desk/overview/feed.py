@@ -17,7 +17,7 @@ from audit.models import Casino
 from audit.presentation import duration, ruleset_label
 
 MAX_TABLES = 24
-"""Tables shown, those that are silent first; the state of the record has them all."""
+"""Tables that the overview shows, those that are silent first; the state of the record has them all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +33,17 @@ class Feed:
     kind: str
 
 
+def sending(tables: Iterable[monitoring.TableState]) -> list[monitoring.TableState]:
+    """Return the tables that have sent something, those that are silent first."""
+    return sorted((each for each in tables if each.stream_id is not None), key=lambda table: not table.is_silent)
+
+
 def feeds_of(tables: Iterable[monitoring.TableState], casinos: Mapping[int, Casino]) -> list[Feed]:
-    """Return the feeds of those tables that have sent something: one query.
+    """Return the feeds of those tables that have sent something, those that are silent first: one query.
 
     Each has the name of its casino where ``casinos``, those that the page is about by their ids, are several.
     """
-    shown = sorted((each for each in tables if each.stream_id is not None), key=lambda table: not table.is_silent)
-    shown = shown[:MAX_TABLES]
+    shown = sending(tables)
     came = monitoring.arrivals([table.stream_id for table in shown if table.stream_id is not None])
     several = casinos if len(casinos) > 1 else {}
     return [_feed(table, came, several.get(table.casino_id)) for table in shown]

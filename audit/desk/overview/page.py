@@ -65,7 +65,8 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
         "chart": waits.chart(lines) if lines else None,
         "last_closed": closed.first() if closed is not None else None,
         "last": last,
-        "feeds": feed.feeds_of(tables, by_id),
+        "feeds": feed.feeds_of(feed.sending(tables)[: feed.MAX_TABLES], by_id),
+        "sending": len(feed.sending(tables)),
         "verified": in_record(Job.objects.filter(kind=JobKind.VERIFY, state=JobState.DONE), request)
         .order_by("-ended_at")
         .first(),

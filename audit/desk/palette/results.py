@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from itertools import islice
 
 from django.db.models import Case, Q, QuerySet, When
 from django.http import HttpRequest
@@ -50,7 +51,7 @@ from audit.presentation import day as written_day
 from settlement.catalogue import RULES
 
 SHOWN = 5
-"""Results of each kind."""
+"""Results of each kind. Of tables, persons, findings and rules a group says that there are more."""
 
 PERSONS_TRIED = 50
 """Persons of a name whose findings are looked for."""
@@ -71,23 +72,29 @@ class Result:
 class Group:
     title: str | Promise
     results: Sequence[Result]
+    has_more: bool
 
 
 def results_of(request: HttpRequest, query: Query) -> list[Group]:
     """Return what ``query`` finds, in groups that are not empty."""
     tables = list(_tables(request, query))
     persons = list(_persons(request, query))
-    kinds: tuple[tuple[str | Promise, Iterable[Result]], ...] = (
-        (_("A moment"), _moments(request, query, tables)),
-        (_("Findings"), _findings(request, query, tables, persons)),
-        (_("People"), (_person(request, query, person) for person in persons[:SHOWN])),
-        (_("Tables"), (_table(query, table) for table in tables[:SHOWN])),
-        (_("Nights"), _nights(request, query)),
-        (_("Rules"), _rules(request, query)),
-        (_("Go to"), _pages(request, query)),
+    moments, nights = list(_moments(request, query, tables)), list(_nights(request, query))
+    groups = (
+        Group(_("A moment"), moments, has_more=len(tables) > SHOWN),
+        _first(_("Findings"), _findings(request, query, tables, persons), has_more=len(persons) > PERSONS_TRIED),
+        _first(_("People"), (_person(request, query, person) for person in persons)),
+        _first(_("Tables"), (_table(query, table) for table in tables)),
+        Group(_("Nights"), nights, has_more=False),
+        _first(_("Rules"), _rules(request, query)),
+        Group(_("Go to"), list(_pages(request, query)), has_more=False),
     )
-    groups = [Group(title, list(results)) for title, results in kinds]
     return [group for group in groups if group.results]
+
+
+def _first(title: str | Promise, results: Iterable[Result], *, has_more: bool = False) -> Group:
+    found = list(islice(results, SHOWN + 1))
+    return Group(title, found[:SHOWN], has_more or len(found) > SHOWN)
 
 
 def _tables(request: HttpRequest, query: Query) -> QuerySet[GamingTable]:
@@ -96,7 +103,7 @@ def _tables(request: HttpRequest, query: Query) -> QuerySet[GamingTable]:
         return GamingTable.objects.none()
     named = reduce(operator.or_, (Q(code__iexact=word) for word in query.words))
     tables = in_record(GamingTable.objects.filter(named), request)
-    return tables.select_related("casino").order_by("casino__code", "code")[: 2 * SHOWN]
+    return tables.select_related("casino").order_by("casino__code", "code")
 
 
 def _persons(request: HttpRequest, query: Query) -> QuerySet[Person]:
@@ -108,7 +115,7 @@ def _persons(request: HttpRequest, query: Query) -> QuerySet[Person]:
         operator.or_, (Q(name__icontains=word) | Q(code__iexact=word) | Q(card_or_licence=word) for word in words)
     )
     persons = scope_of(request, Capability.SEE_NAMES).rows(Person.objects.filter(named))
-    return persons.select_related("casino").order_by("name", "pk")[:PERSONS_TRIED]
+    return persons.select_related("casino").order_by("name", "pk")[: PERSONS_TRIED + 1]
 
 
 def _moments(request: HttpRequest, query: Query, tables: Sequence[GamingTable]) -> Iterator[Result]:
@@ -157,7 +164,7 @@ def _findings(
             return
     shown = found.select_related("case", "casino", "table", "stream").order_by("-occurred_at", "-pk")
     shown = with_money(with_priority(shown))
-    rows = list(shown[:SHOWN])
+    rows = list(shown[: SHOWN + 1])
     named_at: dict[int, list[str]] = defaultdict(list)
     for each in rows:
         named_at[each.casino_id].append(each.player)
@@ -232,11 +239,8 @@ def _nights(request: HttpRequest, query: Query) -> Iterator[Result]:
     if query.day is None:
         return
     reports = in_record(NightReport.objects.filter(gaming_day=query.day), request).select_related("casino")
-    seen = set()
-    for report in reports.order_by("casino__code", "currency", "-version")[: 4 * SHOWN]:
-        if (report.casino_id, report.currency) in seen:
-            continue
-        seen.add((report.casino_id, report.currency))
+    newest = reports.order_by("casino__code", "currency", "-version").distinct("casino__code", "currency")
+    for report in newest:
         title = gettext("Night of %(day)s") % {"day": written_day(report.gaming_day, with_weekday=True)}
         yield Result(
             reverse("admin:audit_nightreport_change", args=(report.pk,)),
@@ -251,7 +255,6 @@ def _rules(request: HttpRequest, query: Query) -> Iterator[Result]:
     words = [folded(word) for word in query.words if folded(word) not in ("art", "article")]
     if not words or not scope_of(request, Capability.SEE_RECORD):
         return
-    found = 0
     for name, rule in RULES.items():
         clauses = sorted({provision(label) for labels in rule.provisions.values() for label in labels})
         text = folded(" ".join((rule.title.in_language(language()), name, *clauses)))
@@ -263,9 +266,6 @@ def _rules(request: HttpRequest, query: Query) -> Iterator[Result]:
             _marked(rule.title.in_language(language()), query),
             _marked(", ".join(clauses), query),
         )
-        found += 1
-        if found == SHOWN:
-            return
 
 
 def _pages(request: HttpRequest, query: Query) -> Iterator[Result]:

@@ -28,11 +28,12 @@ from audit.desk.persons.ranking import InOrder, orderable
 from audit.desk.persons.subject_page import SubjectPages
 from audit.desk.persons.tallies import Tally, key_of, tallies_of
 from audit.desk.scoped_admin import at, demands, officer_of, scope_of
+from audit.event_store.audit_trail import MAX_REASON
 from audit.exports.lists import FORMATS
 from audit.exports.sheets import Column, Sheet
 from audit.models import Casino, Person, PersonKind
 from audit.persons.directory_file import COLUMNS, MAX_BYTES, FileRefused, import_file
-from audit.persons.erasure import MAX_REASON, Erased, ErasureRefused, erase
+from audit.persons.erasure import Erased, ErasureRefused, erase
 from audit.presentation import MISSING, count, day, isolated
 
 SHOWN_REFUSALS = 200

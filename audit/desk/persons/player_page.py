@@ -36,9 +36,6 @@ from audit.reconciliation import wording
 from audit.reconciliation.month import month_after
 from settlement.persons.stream_money import OfPlayer, Play, decode_player
 
-SESSIONS = 400
-"""Sessions of a month that are read, the newest first."""
-
 
 @dataclass(slots=True)
 class Sum:
@@ -68,7 +65,7 @@ def player_context(request: HttpRequest, casino: Casino, code: str, first: date)
     found = concerning(casino, "player", code, first)
     directory = directory_for(request, casino.pk, players([code]))
     sees_money = sees_names(request, casino.pk)
-    about = Q(kind__in=("player-luck", "late-luck", "shooter"), subject=code)
+    about = Q(kind__in=("player-luck", "late-luck", "corrected-luck", "shooter"), subject=code)
     about |= Q(kind__in=WITH_MORE, subject__startswith=f"{code}, ")
     context = {
         "found": found,
@@ -116,9 +113,9 @@ def sessions_of(casino: Casino, player: str, first: date, until: date) -> list[t
     )
     newest = of_days.order_by("stream_id", "-last_seq", "-pk").distinct("stream_id")
     rows = StreamMoney.objects.filter(pk__in=newest.values("pk")).annotate(held=holds).filter(held__gt=0)
-    ordered = rows.order_by("-stream__gaming_day", "-stream_id").values_list("stream_id", "money")[:SESSIONS]
-    kept = [(stream_id, decode_player(bytes(encoded), player)) for stream_id, encoded in ordered]
-    return [(stream_id, own) for stream_id, own in reversed(kept) if own is not None]
+    ordered = rows.order_by("stream__gaming_day", "stream_id").values_list("stream_id", "money").iterator()
+    kept = ((stream_id, decode_player(bytes(encoded), player)) for stream_id, encoded in ordered)
+    return [(stream_id, own) for stream_id, own in kept if own is not None]
 
 
 def _play(casino: Casino, code: str, first: date, marks: dict[date, list[str]]) -> dict[str, Any]:

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.contrib import admin
-from django.http import HttpRequest, HttpResponse
+from django.conf import settings
+from django.contrib import admin, messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
+from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.translation import gettext, gettext_lazy, ngettext
 
-from audit import monitoring
+from audit import consumers, heartbeats, monitoring
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
+from audit.desk.audited_admin import actor
 from audit.desk.jobs.job_form import EVERY_CASINO
 from audit.desk.overview import alerts
 from audit.desk.overview.feed import feeds_of
@@ -33,9 +37,6 @@ BEHIND_SHOWN = 50
 
 STATEMENT_S = 10.0
 
-BEHIND_MARKED_S, UNSEALED_MARKED_S, JOBS_MARKED_S = 120, 60, 600
-"""The ages beyond which the page marks what waits."""
-
 PROCESS_NAMES = {
     "beat": gettext_lazy("scheduler (beat)"),
     "replay": gettext_lazy("replay processes"),
@@ -44,21 +45,19 @@ PROCESS_NAMES = {
     "sequencer": gettext_lazy("sequencer"),
 }
 
-STALE_S = {"beat": 60, "replay": 120, "night": 1_200, "notify": 120, "sequencer": 60}
-"""The ages beyond which the page marks a heartbeat."""
-
 
 @dataclass(frozen=True, slots=True)
 class Line:
     """One line of the page's lists: what, its value in words, and whether an officer should look at it.
 
-    ``note`` says more about the value.
+    ``note`` says more about the value; ``again`` names the consumer whose items the officer may have tried again.
     """
 
     label: str
     text: str
     is_marked: bool = False
     note: str = ""
+    again: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +90,8 @@ def state_view(request: HttpRequest) -> HttpResponse:
     casinos = {casino.pk: casino for casino in scope.casinos()}
     # Outside the transaction of the limit, in which nothing that is kept may be asked for.
     of_every_page, newest = admin.site.each_context(request), _latest(request)
+    may_try_again = bool(scope_of(request, Capability.WORK_CASES))
+    measured = consumers.states(within_s=STATEMENT_S, casinos=scope.casino_ids)
     with monitoring.statement_limit(STATEMENT_S):
         tables = monitoring.tables(scope.casino_ids)
         dirty = monitoring.dirty(scope.casino_ids)
@@ -114,14 +115,30 @@ def state_view(request: HttpRequest) -> HttpResponse:
             **newest,
             **months_context(request),
             "last_export": _ago(ages.get("export")),
-            "processes": [*_processes(ages), _waiting_jobs(scope.casino_ids)],
+            "last_backup": _ago(ages.get("backup")),
+            "processes": _processes(ages),
+            "consumers": [_consumer(each, may_try_again=may_try_again) for each in measured],
             "feeds": feeds_of(tables, casinos),
             "tables": [_table_row(table, casinos) for table in tables],
             "silent": sum(table.is_silent for table in tables),
-            "alerts": alerts.lines(scope.casino_ids),
+            "alerts": alerts.alerts_of(scope.casino_ids),
             "behind": [_behind_row(stream, casinos) for stream in behind],
         }
     return TemplateResponse(request, "admin/audit/record/state.html", context)
+
+
+@demands(Capability.WORK_CASES)
+def try_again_view(request: HttpRequest, name: str) -> HttpResponse:
+    """Have what a consumer has set aside of the officer's casinos tried again now, by POST."""
+    if request.method != "POST":
+        return HttpResponseNotAllowed(["POST"])
+    consumer = next((each for each in consumers.REGISTRY if each.name == name), None)
+    if consumer is None:
+        raise Http404
+    number = consumers.try_again(consumer, actor(request), scope_of(request, Capability.WORK_CASES).casino_ids)
+    words = ngettext("%(number)s item is tried again now.", "%(number)s items are tried again now.", number)
+    messages.info(request, words % {"number": count(number)})
+    return redirect("admin:record_state")
 
 
 def _latest(request: HttpRequest) -> dict[str, Any]:
@@ -179,7 +196,7 @@ def _facts(
             gettext("none") if not behind.count else duration(behind.oldest_s or 0),
             _streams_behind(behind.count) if behind.count else gettext("every stream is adjudicated to its last event"),
             "#behind",
-            is_marked=(behind.oldest_s or 0) > BEHIND_MARKED_S,
+            is_marked=(behind.oldest_s or 0) > settings.CABOCHON_REPLAY_STALE_S,
         ),
         Fact(
             gettext("Not sealed yet"),
@@ -187,9 +204,9 @@ def _facts(
             _batches(unsealed.count),
             gettext("every batch is under the signed checkpoint")
             if unsealed.oldest_s is None
-            else gettext("the oldest waiting for %(duration)s") % {"duration": duration(unsealed.oldest_s)},
+            else _oldest_waiting(unsealed.oldest_s),
             "#sealing",
-            is_marked=(unsealed.oldest_s or 0) > UNSEALED_MARKED_S,
+            is_marked=(unsealed.oldest_s or 0) > settings.CABOCHON_SEQUENCER_STALE_S,
         ),
         Fact(
             gettext("Last checkpoint"),
@@ -224,15 +241,6 @@ def _follow(witnesses: Sequence[monitoring.WitnessSeen]) -> str:
     following = sum(not each.is_silent and not each.is_refused for each in witnesses)
     words = ngettext("%(following)s witness of %(all)s follows", "%(following)s witnesses of %(all)s follow", following)
     return words % {"following": count(following), "all": count(len(witnesses))}
-
-
-def _waiting_jobs(casino_ids: Any) -> Line:
-    waiting = monitoring.waiting_jobs(casino_ids)
-    label, text = gettext("background jobs that wait"), count(waiting.count)
-    if waiting.oldest_s is None:
-        return Line(label, text)
-    oldest = gettext("the oldest waiting for %(duration)s") % {"duration": duration(waiting.oldest_s)}
-    return Line(label, text, is_marked=waiting.oldest_s > JOBS_MARKED_S, note=oldest)
 
 
 def _sealing(
@@ -273,9 +281,35 @@ def _batches(number: int) -> str:
 
 def _processes(ages: Mapping[str, float]) -> list[Line]:
     return [
-        Line(str(label), _ago(ages.get(name)), is_marked=name not in ages or ages[name] > STALE_S[name])
+        Line(str(label), _ago(ages.get(name)), is_marked=name not in ages or ages[name] > heartbeats.stale_s(name))
         for name, label in PROCESS_NAMES.items()
     ]
+
+
+def _consumer(state: consumers.State, *, may_try_again: bool) -> Line:
+    """Return how far a consumer is behind, and what it has set aside, with the errors as its note."""
+    consumer, lag = state.consumer, state.lag
+    text = gettext("up to date")
+    if state.failure:
+        text = gettext("not known")
+    elif lag.items:
+        wait = ngettext("%(number)s waits", "%(number)s wait", lag.items) % {"number": count(lag.items)}
+        is_aged = lag.oldest_s is not None and not math.isinf(lag.oldest_s)
+        text = f"{wait}, {_oldest_waiting(lag.oldest_s or 0)}" if is_aged else wait
+    if lag.set_aside:
+        text = f"{text}; {gettext('%(number)s set aside') % {'number': count(lag.set_aside)}}"
+    again = consumer.name if lag.set_aside and consumer.try_again and may_try_again else ""
+    return Line(
+        str(consumer.label),
+        text,
+        not state.is_well,
+        "; ".join(filter(None, (lag.of_log, *lag.errors))) or state.failure,
+        again,
+    )
+
+
+def _oldest_waiting(age_s: float) -> str:
+    return gettext("the oldest waiting for %(duration)s") % {"duration": duration(age_s)}
 
 
 def _ago(age_s: float | None) -> str:

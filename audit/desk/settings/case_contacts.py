@@ -15,6 +15,7 @@ from audit.access.scope import Scope, officers_with
 from audit.desk.audited_admin import AuditedAdmin
 from audit.desk.scoped_admin import scope_of
 from audit.models import CaseContacts
+from audit.projections.feed import address_mark
 
 
 class CaseContactsForm(forms.ModelForm):  # type: ignore[type-arg]  # Django’s own takes no type parameter
@@ -38,6 +39,10 @@ class CaseContactsAdmin(AuditedAdmin[CaseContacts]):
     )
     list_display = ("casino", "video_room", "deputy")
     list_select_related = ("casino", "deputy")
+
+    def stated(self, row: CaseContacts) -> dict[str, Any]:
+        """Return the mark of the video room's address, and the user name of the deputy, "" for none."""
+        return {"address": address_mark(row.video_room), "deputy": row.deputy_name}
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
         return ("casino",) if obj else ()

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.auth.validators import ASCIIUsernameValidator
 from django.db.models import Model, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import get_object_or_404, redirect
@@ -26,6 +27,7 @@ from audit.access.scope import Scope
 from audit.desk.scoped_admin import RecordAdmin, at, demands, officer_of, scope_of
 from audit.desk.settings.roles import roles_in_words
 from audit.desk.sign_in.proof import ask_for_proof, fresh_proof, proved
+from audit.event_store import audit_trail
 from audit.models import AccountRequest, Casino, Officer, Role
 from audit.notifications import access_links
 from audit.presentation import officer_name, request_title
@@ -54,6 +56,19 @@ class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]  # Django’s o
         choice = self.fields["casino"]
         assert isinstance(choice, forms.ModelChoiceField)
         choice.queryset = casinos
+
+    def clean_username(self) -> str:
+        """Return a user name that nobody takes for another's: papers and the trail have nothing else of who signed.
+
+        So it is ASCII, no account's in capitals or not, and not one that stands for the schedule, the system or whoever
+        runs commands on this machine.
+        """
+        name: str = self.cleaned_data["username"]
+        ASCIIUsernameValidator()(name)
+        taken = {*Officer.OF_NOBODY, audit_trail.account_name().lower()}
+        if name.lower() in taken or Officer.objects.filter(username__iexact=name).exists():
+            raise forms.ValidationError(Officer._meta.get_field("username").error_messages["unique"], code="unique")
+        return name
 
 
 class PersonForm(forms.ModelForm):  # type: ignore[type-arg]  # Django’s own takes no type parameter

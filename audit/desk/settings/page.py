@@ -19,6 +19,7 @@ from django.utils import timezone
 from django.utils.translation import gettext, ngettext
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
+from audit import monitoring
 from audit.access.capabilities import Capability
 from audit.casework.undelivered import Undelivered, undelivered
 from audit.desk.record.months import holds
@@ -44,7 +45,7 @@ SOON = timedelta(days=14)
 class Rows:
     """The first rows of a section, how many there are in all, and whether the officer may add one.
 
-    ``note`` says in words how many of the first are to be looked at, "" if none.
+    ``note`` says in words how many of all are to be looked at, "" if none.
     """
 
     shown: list[Any]
@@ -54,7 +55,7 @@ class Rows:
 
     @property
     def words(self) -> str:
-        """How many there are, and what is to be looked at among those that are shown: “12, 1 silent”."""
+        """How many there are, and what is to be looked at among them: “12, 1 silent”."""
         return f"{count(self.total)}, {self.note}" if self.note else count(self.total)
 
     @property
@@ -103,8 +104,8 @@ def settings_context(request: HttpRequest) -> Mapping[str, Any]:
     for name, build in (
         ("casino", lambda rows: list(rows[:SHOWN])),
         ("gamingtable", lambda rows: table_lines(request, rows[:SHOWN])),
-        ("apikey", lambda rows: [_key(each, now) for each in rows[:SHOWN]]),
-        ("webhook", lambda rows: [webhook_line(each) for each in rows[:SHOWN]]),
+        ("apikey", lambda rows: [_key(each, now) for each in rows]),
+        ("webhook", lambda rows: [webhook_line(each) for each in rows]),
         ("nightsubscriber", lambda rows: list(rows.select_related("casino", "officer").order_by("pk")[:SHOWN])),
         ("deadline", lambda rows: list(rows)),
         ("casecontacts", lambda rows: list(rows.select_related("casino", "deputy")[:SHOWN])),
@@ -114,8 +115,10 @@ def settings_context(request: HttpRequest) -> Mapping[str, Any]:
         if not section.has_module_permission(request):
             continue
         rows = _of_section(name, section.get_queryset(request))
-        shown = build(rows)
-        sections[name] = Rows(shown, rows.count(), section.has_add_permission(request), _note(name, shown))
+        lines = build(rows)
+        note = _silent(request, rows) if name == "gamingtable" else _note(name, lines)
+        shown = lines if name == "deadline" else lines[:SHOWN]
+        sections[name] = Rows(shown, rows.count(), section.has_add_permission(request), note)
     if not sections:
         return {}
     return {
@@ -127,23 +130,30 @@ def settings_context(request: HttpRequest) -> Mapping[str, Any]:
         "quarantine_days": settings.CABOCHON_QUARANTINE_DAYS,
         "retention_years": settings.CABOCHON_RETENTION_YEARS,
         "archive": ArchivedMonth.objects.order_by("-month")[:SHOWN],
+        "archived": ArchivedMonth.objects.count(),
         "holds": holds(request),
     }
 
 
-def _note(name: str, shown: Sequence[Any]) -> str:
-    """Return how many rows of a section are to be looked at, in words; "" if none is."""
+def _silent(request: HttpRequest, rows: QuerySet[Any]) -> str:
+    """Return how many of all tables are silent, as far as the officer sees their record, in words; "" if none is."""
+    seen = scope_of(request, Capability.SEE_RECORD)
+    keys = {key for key in rows.order_by().values_list("casino_id", "code") if seen.includes(key[0])}
+    states = monitoring.tables({casino_id for casino_id, _code in keys}) if keys else []
+    silent = sum(each.is_silent and (each.casino_id, each.table) in keys for each in states)
+    words = ngettext("%(number)s silent", "%(number)s silent", silent) % {"number": count(silent)}
+    return words if silent else ""
+
+
+def _note(name: str, lines: Sequence[Any]) -> str:
+    """Return how many of all rows of a section are to be looked at, in words; "" if none is."""
     match name:
-        case "gamingtable":
-            silent = sum(line.state == "bad" for line in shown)
-            words = ngettext("%(number)s silent", "%(number)s silent", silent) % {"number": count(silent)}
-            return words if silent else ""
         case "apikey":
-            due = sum(line.state != "" for line in shown)
+            due = sum(line.state != "" for line in lines)
             words = ngettext("%(number)s to renew", "%(number)s to renew", due) % {"number": count(due)}
             return words if due else ""
         case "webhook":
-            failing = sum(line.tag == "bad" for line in shown)
+            failing = sum(line.tag == "bad" for line in lines)
             words = ngettext("%(number)s failing", "%(number)s failing", failing) % {"number": count(failing)}
             return words if failing else ""
     return ""

@@ -24,6 +24,7 @@ from audit.desk.scoped_admin import RecordAdmin, at, demands, officer_of, scope_
 from audit.desk.settings.register_lines import days_of, entry_line, left_open_by, state_of, where_of
 from audit.desk.settings.register_value import default_words, unit_of, value_field
 from audit.desk.sign_in.proof import fresh_proof
+from audit.event_store.audit_trail import MAX_REASON
 from audit.models import Casino, GamingTable, RegisterEntry, RequestState
 from audit.presentation import labelled, language, officer_name, ruleset_label
 from audit.register import entries, in_force, touched
@@ -67,7 +68,7 @@ class ProposalForm(forms.Form):
         widget=forms.DateInput(attrs={"type": "date"}, format="%Y-%m-%d"),
     )
     reason = forms.CharField(
-        label=gettext_lazy("Reason"), max_length=entries.MAX_REASON, widget=forms.Textarea(attrs={"rows": 3})
+        label=gettext_lazy("Reason"), max_length=MAX_REASON, widget=forms.Textarea(attrs={"rows": 3})
     )
 
     def __init__(self, scope: Scope, *args: Any, **kwargs: Any) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from django.contrib import admin, messages
 from django.db.models import Count, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.html import format_html
@@ -21,14 +21,18 @@ from django.utils.translation import ngettext_lazy
 
 from audit.access.capabilities import Capability
 from audit.adjudication.results import standing
+from audit.casework import session_closing
+from audit.casework.session_closing import ClosingRefused
 from audit.desk.audited_admin import record_entry
 from audit.desk.downloads import file_response
 from audit.desk.findings.filters import TableFilter
 from audit.desk.names import directory_for
 from audit.desk.rules.law_page import session_context
 from audit.desk.rules.law_pdf import law_pdf
-from audit.desk.scoped_admin import RecordAdmin, at, demands, in_record, scope_of
+from audit.desk.scoped_admin import RecordAdmin, at, demands, in_record, officer_of, scope_of
 from audit.desk.sessions import session_name, table_name
+from audit.desk.sign_in.proof import signature
+from audit.desk.tables.closing import DONE, PROPOSED, ClosingForm, closing_context, decide
 from audit.desk.tables.corrections import corrections_to
 from audit.desk.tables.course import course_of
 from audit.desk.tables.event_sentences import own_content, sentence
@@ -144,7 +148,8 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
             "stream": stream,
             "head": head,
             "chain": head.chain.hex(),
-            "adjudication": standing(stream_id),
+            "adjudication": (adjudication := standing(stream_id)),
+            "is_open": stream.table is not None and not (adjudication is not None and adjudication.closed),
             "equipment": equipment_of_session(stream_id),
             "late": [(each, each.after.total_seconds()) for each in after_end(stream.casino_id, stream_id)],
             "lines": [
@@ -189,6 +194,55 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
         text = context["text"].id
         record_entry(request, "law.exported", casino_id=stream.casino_id, stream=stream.name, text=text)
         return file_response(f"{text}-{stream.name}.pdf".replace(":", "-"), PDF, law_pdf(stream, context))
+
+    @at("<signed:stream_id>/closing/")
+    @demands(Capability.SEE_RECORD)
+    def closing_view(self, request: HttpRequest, stream_id: int) -> HttpResponse:
+        """Show what is known of a session that its table did not close, and what officers proposed about that."""
+        return self._closing_page(request, self._session_or_404(request, stream_id))
+
+    @at("<signed:stream_id>/closing/decide/")
+    @demands(Capability.WORK_CASES, Capability.APPROVE_CASES)
+    @signature
+    def closing_decide_view(self, request: HttpRequest, stream_id: int) -> HttpResponse:
+        """Propose to close a session, or decide, as the field ``decision`` says, by POST.
+
+        ``closing`` is the id of the proposal that the page showed: nothing is decided about another, or without it.
+        """
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        stream = self._session_or_404(request, stream_id, Capability.WORK_CASES, Capability.APPROVE_CASES)
+        decision, form = request.POST.get("decision", ""), None
+        try:
+            if decision == "propose":
+                form = ClosingForm(stream, request.POST)
+                if not form.is_valid():
+                    return self._closing_page(request, stream, form)
+                form.propose(officer_of(request))
+                messages.success(request, str(PROPOSED))
+            else:
+                waits = session_closing.waiting_of(stream_id)
+                if waits is None or decision not in DONE:
+                    raise Http404
+                if request.POST.get("closing") != str(waits.pk):
+                    raise ClosingRefused(session_closing.CHANGED)
+                decide(officer_of(request), waits, decision, request.POST.get("reason", ""))
+                messages.success(request, str(DONE[decision]))
+        except ClosingRefused as refused:
+            messages.error(request, str(refused))
+        return redirect("admin:audit_loggedstream_closing", stream_id)
+
+    def _session_or_404(self, request: HttpRequest, stream_id: int, *capabilities: Capability) -> LoggedStream:
+        stream = self.row_or_404(request, stream_id, *capabilities)
+        if stream.table is None:
+            raise Http404
+        return stream
+
+    def _closing_page(
+        self, request: HttpRequest, stream: LoggedStream, form: ClosingForm | None = None
+    ) -> HttpResponse:
+        context = closing_context(officer_of(request), stream, form)
+        return self.page(request, "admin/audit/tables/closing.html", title=_("Close a session"), **context)
 
     @at("at/")
     @demands(Capability.SEE_RECORD)

@@ -104,6 +104,8 @@ class _ErrorsOfNodes(DatabaseErrorWrapper):
 
 
 class _OfNodes(base.DatabaseWrapper):
+    binary_cursor: psycopg.Cursor[Any] | None = None  # what ``binary_copy`` keeps of the connection
+
     @cached_property
     def wrap_database_errors(self) -> DatabaseErrorWrapper:
         """Return Django's context manager, which has its errors raised."""

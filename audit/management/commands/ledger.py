@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from argparse import BooleanOptionalAction
 from typing import Any
 
@@ -11,11 +12,12 @@ from rich.table import Table
 
 from audit.ledger import listing, set_aside
 from audit.ledger.equipment import EquipmentRefused, take_apart
+from audit.ledger.expected import ExpectedRefused, say
 from audit.ledger.feeding import feed
 from audit.management.counted import counted
 from audit.management.officer import add_officer, proved
 from audit.management.terminal import BaseCommand, Console
-from audit.models import Casino, LedgerBatch, LedgerProcess, LedgerQuestion
+from audit.models import Casino, LedgerBatch, LedgerProcess, LedgerQuestion, Officer
 
 COLUMNS = ("kind", "subject", "since", "sessions", "observations", "wealth", "of the year", "asks at", "level", "")
 NUMBERS = COLUMNS[3:9]
@@ -38,7 +40,13 @@ class Command(BaseCommand):
             "--apart", nargs=2, metavar=("KIND", "ID"),
             help="note that a 'wheel' or a set of 'dice' was taken apart: its processes end",
         )  # fmt: skip
-        parser.add_argument("--reason", default="", help="why it was taken apart: it is recorded in the audit trail")
+        parser.add_argument(
+            "--expect",
+            nargs="+",
+            metavar=("YEAR", "SUBJECT=NUMBER"),
+            help="say how many players, croupiers, … the coming year has: its levels are shared among so many",
+        )
+        parser.add_argument("--reason", default="", help="why it is done: it is recorded in the audit trail")
         add_officer(parser, is_required=False)
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -47,6 +55,9 @@ class Command(BaseCommand):
             raise CommandError(f"There is no casino '{options['casino']}'.")
         if options["apart"]:
             self._take_apart(casino, options)
+            return
+        if options["expect"]:
+            self._expect(casino, options)
             return
         if options["feed"]:
             feed(casino)
@@ -62,13 +73,23 @@ class Command(BaseCommand):
         kind, id = options["apart"]
         if kind not in ("wheel", "dice"):
             raise CommandError("What is taken apart is a 'wheel' or a set of 'dice'.")
-        if not options["officer"]:
-            raise CommandError("Give the account in whose name it is done with --officer.")
         try:
-            ended = take_apart(proved(options), casino, kind, id, reason=options["reason"])
+            ended = take_apart(_officer(options), casino, kind, id, reason=options["reason"])
         except EquipmentRefused as refused:
             raise CommandError(str(refused)) from None
         self.stdout.write(f"{kind} {id}: {ended} process(es) ended; the next session begins new ones.")
+
+    def _expect(self, casino: Casino, options: dict[str, Any]) -> None:
+        year, *given = options["expect"]
+        pairs = [re.fullmatch(r"(.+)=([0-9]{1,6})", each) for each in given]
+        if not re.fullmatch(r"[0-9]{4}", year) or not pairs or None in pairs:
+            raise CommandError("Write a year, and how many of each: --expect 2027 player=2000 croupier=60.")
+        stated = {pair[1]: int(pair[2]) for pair in pairs if pair}
+        try:
+            say(_officer(options), casino, int(year), stated, reason=options["reason"])
+        except ExpectedRefused as refused:
+            raise CommandError(str(refused)) from None
+        self.stdout.write(f"{year}: " + ", ".join(f"{number} × {subject}" for subject, number in stated.items()))
 
     def _show(self, casino: Casino, listed: list[dict[str, Any]]) -> None:
         table = Table(box=None)
@@ -91,6 +112,12 @@ class Command(BaseCommand):
         )
         for each in set_aside.of_casino(casino).defer("content"):
             self.stdout.write(f"Set aside, and tried again at {each.next_try_at:%Y-%m-%d %H:%M}Z: {each}: {each.error}")
+
+
+def _officer(options: dict[str, Any]) -> Officer:
+    if not options["officer"]:
+        raise CommandError("Give the account in whose name it is done with --officer.")
+    return proved(options)
 
 
 def _summary(casino: Casino) -> dict[str, Any]:

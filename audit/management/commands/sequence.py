@@ -19,8 +19,8 @@ from audit.event_store import cluster
 from audit.management.counted import counted
 from audit.management.terminal import BaseCommand
 from audit.models import LeftBatch, LogFork
-from audit.transparency import tree, witnesses
-from audit.transparency.checkpoint_export import ExportFailed, export, targets
+from audit.transparency import witnesses
+from audit.transparency.checkpoint_export import Exporter
 from audit.transparency.integrity_findings import report_tampering
 from audit.transparency.pending import Left
 from audit.transparency.sequencer import Fenced, Forked, Sequencer, catch_up
@@ -100,7 +100,7 @@ class Command(BaseCommand):
             raise CommandError(f"{error}: run this again.") from error
         except (Forked, NoSigningKey) as error:
             raise CommandError(str(error)) from error
-        for failure in [*_export_newest(), *witnesses.ask_all()]:
+        for failure in [*Exporter().round(), *witnesses.ask_all()]:
             self.stderr.write(failure)
         self.stdout.write(f"sealed: {counted(sequencer.frontier.size, 'batch', 'batches')}")
 
@@ -122,19 +122,13 @@ class Command(BaseCommand):
 
     def _export_regularly(self) -> None:
         """Export the newest checkpoint in a thread of its own, so that a slow target delays no sealing."""
-        exported = 0
+        exporter = Exporter()
         while True:
             is_last = self.stopping.wait(settings.CABOCHON_EXPORT_S)
             try:
-                newest = tree.newest_checkpoint()
-                if newest is not None and newest.size > exported:
-                    exported = newest.size
-                    failures = _export_newest()
-                    for failure in failures:
-                        log.error("checkpoint not exported", error=failure)
-                    if not failures:
-                        heartbeats.write("export")
-            except (OperationalError, InterfaceError) as error:
+                for failure in exporter.round():
+                    log.error("checkpoint not exported", error=failure)
+            except (DatabaseError, InterfaceError) as error:
                 log.warning("no database", error=str(error))
                 connection.close()
             if is_last:
@@ -154,20 +148,6 @@ class Command(BaseCommand):
             if is_last:
                 connection.close()
                 return
-
-
-def _export_newest() -> list[str]:
-    """Export the newest checkpoint to every target; return the errors."""
-    newest = tree.newest_checkpoint()
-    if newest is None:
-        return []
-    errors: list[str] = []
-    for target in targets():
-        try:
-            export(newest, target)
-        except ExportFailed as error:
-            errors.append(str(error))
-    return errors
 
 
 def _report(left: Left) -> None:

@@ -84,20 +84,21 @@ class Reader:
             stream,
             standing["next_seq"],
             is_adjudicated,
-            self._events(path),
-            self._get(f"{path}/batches?limit={PAGE}")["batches"],
+            self._all(path, "events", "seq"),
+            self._all(path, "batches", "first_seq"),
             self._get(f"{path}/adjudication") if is_adjudicated else None,
             self._findings(stream),
         )
 
-    def _events(self, path: str) -> list[dict[str, Any]]:
-        events: list[dict[str, Any]] = []
+    def _all(self, path: str, what: str, number: str) -> list[dict[str, Any]]:
+        """Return every page of a list of a stream, whose rows come by their ``number``."""
+        rows: list[dict[str, Any]] = []
         while True:
-            after = events[-1]["seq"] if events else 0
-            page = self._get(f"{path}/events?after={after}&limit={PAGE}")["events"]
-            events += page
+            after = rows[-1][number] if rows else 0
+            page = self._get(f"{path}/{what}?after={after}&limit={PAGE}")[what]
+            rows += page
             if len(page) < PAGE:
-                return events
+                return rows
 
     def _findings(self, stream: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = []

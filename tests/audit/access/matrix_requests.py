@@ -13,7 +13,8 @@ from django.utils import timezone
 from django_otp.oath import totp
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from audit.models import CaseAction, NightReport, Officer
+from audit.casework import actions
+from audit.models import CaseAction, Finding, NightReport, Officer
 from tests.audit.access.two_casinos import DAY_BEFORE, PASSWORD, Site, World
 from tests.audit.reconciliation.played import DAY
 
@@ -123,6 +124,13 @@ NIGHTS = "api/v1/reconciliations/<str:casino>/<str:gaming_day>"
 SIGNED: Form = {"proof_password": PASSWORD}
 """What an act that is signed carries."""
 
+
+def about(proposed: Finding) -> Form:
+    """Return what the form of a decision about a proposed closing has, whatever is decided."""
+    assert proposed.case is not None
+    return {"proposal": str(actions.proposal_of(proposed.case)), **SIGNED}
+
+
 AT: dict[tuple[str, str, str], Builder] = {}
 """Requests about a row of a casino."""
 
@@ -191,7 +199,7 @@ AT["GET", "admin/approve/closing/<int:pk>/", "where another officer proposed it"
     f"/admin/approve/closing/{site.proposed.pk}/"
 )
 AT["POST", "admin/approve/closing/<int:pk>/", "approve"] = lambda world, site, who: Ask(
-    f"/admin/approve/closing/{site.proposed.pk}/", {"decision": "approve", **SIGNED}
+    f"/admin/approve/closing/{site.proposed.pk}/", {"decision": "approve", **about(site.proposed)}
 )
 one("GET", "admin/search/", "the palette", path="admin/search/?q=t1")
 AT["POST", "admin/state/proof/", "the file"] = lambda world, site, who: Ask(
@@ -278,8 +286,8 @@ CASES: dict[str, tuple[Callable[[Site], Any], Callable[[Site], Form]]] = {
     "propose": (lambda site: site.taken, lambda site: {"reason": "seen", "outcome": "confirmed"}),
     "withdraw": (lambda site: site.proposed, lambda site: {}),
     "answer": (lambda site: site.taken, lambda site: {"reason": "a second ball was in the wheel"}),
-    "approve": (lambda site: site.proposed, lambda site: SIGNED),
-    "send_back": (lambda site: site.proposed, lambda site: {"reason": "which camera?", **SIGNED}),
+    "approve": (lambda site: site.proposed, lambda site: about(site.proposed)),
+    "send_back": (lambda site: site.proposed, lambda site: {"reason": "which camera?", **about(site.proposed)}),
     "ask_video": (lambda site: site.taken, lambda site: {}),
     "reopen": (lambda site: site.closed, lambda site: {"reason": "another camera"}),
     "hold": (lambda site: site.finding, lambda site: {"reason": "the prosecutor asked"}),
@@ -361,6 +369,7 @@ AT["GET", f"{LEDGER}exchanges/<int:casino_id>/<str:gaming_day>/", ""] = lambda w
 # Runs, jobs, what-if runs
 
 posted(f"{DESK}failedrun/<int:pk>/try-again/", lambda world, site: {})
+one("POST", "admin/state/<slug:name>/try-again/", path="admin/state/ledger/try-again/")
 START = f"{JOB}start/<slug:kind>/"
 posted(START, lambda world, site: {"casino": site.casino.code}, "verification", f"{JOB}start/verify/")
 posted(
@@ -537,6 +546,20 @@ for _decision in ("approve", "decline"):
 for _decision in ("countersign", "refuse"):
     AT["POST", f"{DESK}correction/<int:pk>/decide/", _decision] = lambda world, site, who, decision=_decision: Ask(
         f"/{DESK}correction/{site.correction.pk}/decide/", {"decision": decision, "reason": "seen", **SIGNED}
+    )
+
+# Sessions that their tables did not close
+
+CLOSING = f"{DESK}loggedstream/<signed:stream_id>/closing/"
+AT["GET", CLOSING, ""] = lambda world, site, who: Ask(f"/{DESK}loggedstream/{site.closing.stream_id}/closing/")
+AT["POST", f"{CLOSING}decide/", "propose"] = lambda world, site, who: Ask(
+    f"/{DESK}loggedstream/{site.stream.pk}/closing/decide/",
+    {"decision": "propose", "counted": "1000.00", "reason": "burned out", **SIGNED},
+)
+for _what, _decision in {"approve": "approve", "decline": "decline", "withdraw a colleague’s": "withdraw"}.items():
+    AT["POST", f"{CLOSING}decide/", _what] = lambda world, site, who, decision=_decision: Ask(
+        f"/{DESK}loggedstream/{site.closing.stream_id}/closing/decide/",
+        {"decision": decision, "reason": "seen", "closing": str(site.closing.pk), **SIGNED},
     )
 
 # Complaints

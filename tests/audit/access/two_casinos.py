@@ -25,12 +25,13 @@ from audit.access import accounts
 from audit.adjudication import runs as adjudication_runs
 from audit.adjudication import what_if as what_if_runs
 from audit.adjudication.replay import advance
-from audit.casework import actions, complaints
+from audit.casework import actions, complaints, session_closing
 from audit.event_store import audit_trail
 from audit.event_store.audit_trail import COMMAND
 from audit.models import (
     Alert,
     ApiKey,
+    BatchKind,
     CaseContacts,
     Casino,
     Correction,
@@ -45,6 +46,7 @@ from audit.models import (
     JobState,
     KeyScope,
     LedgerProcess,
+    LedgerSetAside,
     LoggedStream,
     Membership,
     NightRun,
@@ -175,6 +177,10 @@ class Site:
         self.held = self.taken
         actions.perform(self.held.case_id, self.reviewer, "hold", reason=self.mark(Mark.RECORD, " is before a court"))
         self.correction = self._corrected("three")
+        burned = self.mark(Mark.RECORD, " burned out")
+        self.closing = session_closing.propose(
+            self.colleague, self.correction.stream, float_minor=5_000_000, reason=burned
+        )
         words = self.mark(Mark.RECORD, " was not paid")
         self.complaint = complaints.enter(self.colleague, complaints.Entered(self.stream, 1, time(21), "cage", words))
         error = ZeroDivisionError(self.mark(Mark.RECORD, " by nothing"))
@@ -230,6 +236,9 @@ class Site:
             casino=self.casino, name=f"wheel 37: {wheel}", kind="wheel", subject=wheel, variant=37, state=b"{}",
             first_day=DAY, **wealth,
         )  # fmt: skip
+        about = {"kind": BatchKind.PAYOUTS, "gaming_day": DAY, "currency": "EUR"}
+        error = self.mark(Mark.RECORD, "a letter that nobody can read")
+        LedgerSetAside.objects.create(casino=self.casino, error=error, next_try_at=timezone.now(), **about)
 
     def _keep(self) -> None:
         casino = self.casino

@@ -36,10 +36,6 @@ NOT_OF_THE_LAW = "late-after-close"
 """Found by replay itself, and so not by this account."""
 
 
-MOST_THAT_WAIT = 16
-"""The corrections that are found to wait one after the other."""
-
-
 def corrections_among(events: list[Event]) -> list[EntryCorrected]:
     return [each for each in events if isinstance(each, EntryCorrected)]
 
@@ -47,17 +43,18 @@ def corrections_among(events: list[Event]) -> list[EntryCorrected]:
 def waiting(events: list[Event]) -> frozenset[int]:
     """Return the corrections of a stream that wait for officers, of whom nobody has approved any.
 
-    Each time the first that is more than information when every other that does not wait takes effect.
+    All that are more than information when each takes effect; and if without these another is, every one.
     """
     waits: frozenset[int] = frozenset()
+    corrections = corrections_among(events)
     while True:
-        state = State(corrections_among(events), {}, approved=None, held=waits)
+        state = State(corrections, {}, approved=None, held=waits)
         state.feed_all(events)
         about = [each for each in state.new_findings if each.rule == "entry-corrected" and each.seq not in waits]
-        grave = [each.seq for each in about if each.severity != "info"]
+        grave = {each.seq for each in about if each.severity != "info"}
         if not grave:
             return waits
-        waits |= {min(grave)}
+        waits = frozenset(each.seq for each in corrections) if waits else frozenset(grave)
 
 
 def heads(standing: set[Content]) -> set[tuple[int, str, str]]:
@@ -109,6 +106,8 @@ class Account:
         """Begin a run: until it is complete, what stood before it stands, if anything had been read."""
         if self.has_run and (self.read or self.standing_before is not None):
             self.standing_before = self.stands()
+        elif known_through:
+            self.standing_before = set()  # it may find that a correction waits: until then nothing stands by it
         self.has_run, self.version, self.known_through, self.read, self.held = True, version, known_through, 0, held
         self.is_complete = False
 
@@ -122,27 +121,10 @@ class Account:
     def through(self, size: int) -> int:
         """Return how many events are read after the next step."""
         through = min(self.read + size, len(self.events))
-        known = [each for each in corrections_among(self.events) if self.read < each.seq <= self.known_through]
-        of_corrections = {each.seq for each in corrections_among(self.events)}  # these change nothing
-        undecided = [each for each in known if each.seq not in self.held and each.data.corrects not in of_corrections]
-        earliest = min((each.data.corrects for each in undecided if each.data.corrects < each.seq), default=0)
-        if earliest > self.read + 1:
-            through = min(through, earliest - 1)
         unknown = [each.seq for each in corrections_among(self.events) if each.seq > self.known_through]
         if self.read and not self.is_complete and unknown:
             through = min(through, max(unknown[0] - 1, self.read + 1))
         return through
-
-    def still_waiting(self, found: frozenset[int]) -> frozenset[int]:
-        """Return which of the corrections that were ``found`` to wait do so without being found again.
-
-        None where one that the run does not know yet changes something before the last of them.
-        """
-        for correction in corrections_among(self.events):
-            is_new = correction.seq > self.known_through
-            if is_new and (len(found) > MOST_THAT_WAIT or any(correction.data.corrects <= each for each in found)):
-                return frozenset()
-        return found
 
     def step(self, version: int, size: int) -> None:
         self.begin_if_new(version)
@@ -157,12 +139,12 @@ class Account:
                 return
             if not newly and self.read:
                 self.complete()
-            held = self.still_waiting(needed.held)
-            corrections = corrections_among(self.events)[-1].seq
+            known = self.known_through if newly else corrections_among(self.events)[-1].seq
             if self.read:
-                self.begin(version, corrections, held)
+                self.begin(version, known, needed.held)
             else:
-                self.known_through, self.held = corrections, held
+                self.known_through, self.held = known, needed.held
+                self.standing_before = self.standing_before or set()
             return
         self.read = through
         if self.read == len(self.events):

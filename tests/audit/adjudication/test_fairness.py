@@ -147,6 +147,14 @@ def test_a_step_is_short_while_another_casino_is_there_and_long_otherwise(monkey
     assert folded() == 6, "it is alone again"
 
 
+def test_one_message_has_several_streams_replayed() -> None:
+    tenant = Tenant()
+    one, other, third = dirty(tenant, "one", "other", "third")
+    WaitingStream.objects.filter(stream_id__in=[one, other, third]).delete()
+    replay_stream(stream_id=one, also=[other, third])
+    assert not {one, other, third} & set(read.dirty_streams(ENGINE_VERSION, limit=100_000))
+
+
 def test_what_a_dead_worker_had_taken_is_free(workers: list[Worker]) -> None:
     [stream_id] = dirty(Tenant(), "a")
     dying = Worker()
@@ -282,18 +290,18 @@ def left(tenant: Tenant, stream: str, count: int) -> int:
 
 
 @pytest.mark.parametrize(
-    "tick, cursors",
+    "part, cursors",
     [
-        pytest.param(0.3, [64, 128, 192, 256, 300], id="one slice uses it up"),
-        pytest.param(0.13, [192, 300], id="two slices do, the second twice the first"),
+        pytest.param(1.2, [64, 128, 192, 256, 300], id="one slice uses it up"),
+        pytest.param(0.52, [192, 300], id="two slices do, the second twice the first"),
         pytest.param(0.0, [300], id="nothing is used"),
     ],
 )
 def test_a_step_that_has_used_its_time_commits_what_it_has_folded_and_the_next_goes_on(
-    monkeypatch: pytest.MonkeyPatch, tick: float, cursors: list[int]
+    monkeypatch: pytest.MonkeyPatch, part: float, cursors: list[int]
 ) -> None:
     stream_id = left(Tenant(), "long", 299)
-    monkeypatch.setattr(replay, "processor_s", Clock(tick))
+    monkeypatch.setattr(replay, "processor_s", Clock(part * replay.SHARED_STEP_S))
     committed = []
     while (progress := advance(stream_id, is_shared=True)) is not None and progress.folded:
         assert progress.cursor == Adjudication.objects.get(stream_id=stream_id).cursor
@@ -308,7 +316,7 @@ def test_a_step_that_has_used_its_time_has_read_few_events_that_it_does_not_fold
 ) -> None:
     monkeypatch.setattr(replay, "FIRST_CHUNK", 64)
     stream_id = left(Tenant(), "long", 299)
-    monkeypatch.setattr(replay, "processor_s", Clock(0.13))  # time for two slices
+    monkeypatch.setattr(replay, "processor_s", Clock(0.52 * replay.SHARED_STEP_S))  # time for two slices
     decoded: list[int] = []
     decode_stored = stream_reader.decode_stored
 

@@ -259,13 +259,12 @@ def test_another_run_is_resumed_and_the_findings_before_it_stand_until_its_end(m
     assert tenant.get("/streams/s").json()["verdict"] == "irregular"
     whole = adjudicate([raw for _, raw in read.whole(stream_id)], readings={}, approved=[]).as_dict()
     assert tenant.get("/streams/s/adjudication").json() == json.loads(json.dumps(whole))
-    # The second learns in its last step that one correction waits, the third that the other does, too.
-    first, second, third, fourth = AdjudicationRun.objects.filter(stream_id=stream_id).order_by("number")
-    assert (first.number, first.state, first.superseded_by) == (1, "superseded", fourth)
+    # The second learns in its last step that both corrections wait.
+    first, second, third = AdjudicationRun.objects.filter(stream_id=stream_id).order_by("number")
+    assert (first.number, first.state, first.superseded_by) == (1, "superseded", third)
     assert (second.number, second.state, second.superseded_by) == (2, "superseded", third)
-    assert (third.number, third.state, third.superseded_by) == (3, "superseded", fourth)
-    assert (fourth.number, fourth.state, fourth.replaces, fourth.cause) == (4, "complete", first, "correction")
-    assert Adjudication.objects.get(stream_id=stream_id).run == fourth
+    assert (third.number, third.state, third.replaces, third.cause) == (3, "complete", first, "correction")
+    assert Adjudication.objects.get(stream_id=stream_id).run == third
     assert not RetiredWagers.objects.filter(run=first).exists()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from threading import Event as Flag
@@ -20,7 +20,7 @@ from audit.api import recording
 from audit.api.authentication import KeyThrottle
 from audit.api.recording import Plain
 from audit.event_store import append, binary_copy
-from audit.models import KeyScope
+from audit.models import ApiKey, KeyScope
 from audit.transparency import signing_keys
 from tests.audit.api.test_recording import opened, post
 from tests.audit.api.web import Web
@@ -305,3 +305,29 @@ def test_keys_that_were_looked_up_a_second_ago_are_looked_up_at_once(web: Web, m
     monkeypatch.setattr(recording, "find_key", None)  # none is looked up by itself
     assert None not in answers(web, *[each.request() for each in senders])
     assert {key.tables for key in web.recorder._cached_keys.values()} == {frozenset()}
+
+
+def test_keys_that_were_looked_up_within_a_second_are_looked_up_again_together(
+    web: Web, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However long that takes: none of them ends meanwhile, to be looked up by itself."""
+    one, other = Sender(web), Sender(web)
+    now, looked_up = 1_000.0, list[int]()
+    still_active = ApiKey.still_active
+
+    def slow(ids: Collection[int]) -> dict[int, ApiKey]:
+        nonlocal now
+        now += recording.KEY_CACHE_S
+        looked_up.append(len(ids))
+        return still_active(ids)
+
+    monkeypatch.setattr(recording.time, "monotonic", lambda: now)
+    expire(web)
+    assert None not in answers(web, one.request())
+    now += 0.4 * recording.KEY_CACHE_S
+    assert None not in answers(web, other.request())
+    monkeypatch.setattr(ApiKey, "still_active", slow)
+    monkeypatch.setattr(recording, "find_key", None)
+    now += 0.7 * recording.KEY_CACHE_S
+    assert None not in answers(web, one.request(), other.request())
+    assert looked_up == [2]

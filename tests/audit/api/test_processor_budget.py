@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -158,6 +160,21 @@ def test_passwords_are_hashed_one_at_a_time_by_a_thread_that_gives_way() -> None
     assert name.startswith("passwords")
     assert nice == os.getpriority(os.PRIO_PROCESS, 0) + password_hashing.NICE
     assert password_hashing._aside(where)[0] == name
+
+
+def test_the_processes_of_a_web_server_hash_in_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(password_hashing.SHARED_FOLDER, str(tmp_path))
+
+    def is_somebodys_turn() -> bool:
+        with (tmp_path / "hashing").open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+            return False
+
+    assert password_hashing._aside(is_somebodys_turn)
+    assert not is_somebodys_turn()
 
 
 def test_a_budget_pays_for_hashing_that_another_thread_does() -> None:

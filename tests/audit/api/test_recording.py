@@ -7,6 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
+from types import SimpleNamespace
 from typing import Any
 from unittest.mock import ANY
 
@@ -18,7 +19,7 @@ from django.utils import timezone
 from django.utils.datastructures import CaseInsensitiveMapping
 from pytest_django import Settings
 
-from audit.api import policy, recording
+from audit.api import policy, processor_budget, recording
 from audit.api.authentication import KeyThrottle
 from audit.api.rate_limit import RateCounter
 from audit.event_store import audit_trail, binary_copy
@@ -105,6 +106,49 @@ def test_new_events_take_the_queue_and_the_same_again_gets_the_same_receipt(
     again = post(web, stream, sent[3:], tenant.secret)
     assert (again[0], again[2], django.requests) == (200, receipt, 2)
     assert tenant.ask(f"streams/{stream}/events").json()["events"] == [{"v": 1, **each} for each in sent]
+
+
+def test_a_key_whose_batches_have_used_up_its_budget_waits_and_single_events_and_another_key_do_not(
+    tenant: Tenant, stream: str, settings: Settings
+) -> None:
+    settings.CABOCHON_PROCESSOR_RATE, settings.CABOCHON_PROCESSOR_BURST_S = 0.001, 1.0
+    web, other = Web(), make_tenant()
+    others = unique_name()
+    sent, theirs = tenant.session(stream, 9), other.session(others, 9)
+    opened(web, tenant, stream, 3)
+    opened(web, other, others, 3)
+    before = processor_budget.buckets().left_s(f"key:{tenant.key.pk}")
+    assert post(web, stream, sent[3:5], tenant.secret)[0] == 201
+    assert processor_budget.buckets().left_s(f"key:{tenant.key.pk}") < before, "a batch costs"
+    processor_budget.buckets().charge(f"key:{tenant.key.pk}", 5.0)
+    status, headers, problem = post(web, stream, sent[5:7], tenant.secret)
+    assert (status, problem["code"]) == (429, "throttled")
+    assert int(headers["Retry-After"]) > 1_000
+    assert post(web, stream, sent[5:6], tenant.secret)[0] == 201, "one event, stored together with those of others"
+    assert post(web, others, theirs[3:], other.secret)[0] == 201
+
+
+def test_a_batch_costs_its_key_nothing_of_the_time_that_it_waits(
+    tenant: Tenant, stream: str, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.CABOCHON_PROCESSOR_RATE, settings.CABOCHON_PROCESSOR_BURST_S = 1e-9, 3.0
+    web, sent = Web(), tenant.session(stream, 9)
+    opened(web, tenant, stream, 3)
+    passed_s, worked_s, append_named = 0.0, 0.0, recording.append_named
+
+    def on_a_busy_machine(*args: Any, **options: Any) -> Any:
+        nonlocal passed_s, worked_s
+        passed_s, worked_s = passed_s + 60.0, worked_s + 0.01
+        return append_named(*args, **options)
+
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + passed_s, thread_time=lambda: worked_s)
+    monkeypatch.setattr(recording, "time", clock)
+    monkeypatch.setattr(recording, "append_named", on_a_busy_machine)
+    before_s = processor_budget.buckets().left_s(f"key:{tenant.key.pk}")
+    assert post(web, stream, sent[3:5], tenant.secret)[0] == 201
+    cost_s = before_s - processor_budget.buckets().left_s(f"key:{tenant.key.pk}")
+    assert cost_s == pytest.approx(recording.COST * 0.01)
+    assert post(web, stream, sent[5:9], tenant.secret)[0] == 201, "its table system is not kept out for minutes"
 
 
 def unusual_requests(tenant: Tenant, stream: str) -> dict[str, tuple[Any, dict[str, str]]]:

@@ -9,7 +9,7 @@ import schemathesis
 from django.core.handlers.wsgi import WSGIHandler
 from django.core.signals import request_started
 from django.db import close_old_connections
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis.errors import Unsatisfiable
 from schemathesis import GenerationMode
 
@@ -61,6 +61,7 @@ def test_every_operation_answers_as_the_document_says(
             )
             @given(case=operation.as_strategy(generation_mode=mode))
             def answers(case: schemathesis.Case) -> None:
+                assume([] not in (case.query or {}).values())  # which is not sent: what was to be wrong is right
                 case.call_and_validate(headers=tenant.headers(), excluded_checks=UNCHECKED)
 
             try:

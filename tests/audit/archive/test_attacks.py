@@ -64,12 +64,19 @@ def test_a_file_that_is_altered_in_any_one_byte_does_not_prove(lines: list[bytes
         assert [fault.part for fault in found] == ["archive"], at
     with pytest.raises(CommandError, match="gz, of 1992-03: "):
         call_command("verify", "--archive", str(folder), stdout=StringIO())
-    (folder / FILE).write_bytes(whole[:-20])
-    with pytest.raises(BadArchive):
-        proved(folder)
     (folder / FILE).unlink()
     with pytest.raises(CommandError, match="No such file"):
         call_command("verify", "--archive", str(folder), stdout=StringIO())
+
+
+def test_a_file_that_was_cut_off_says_so(lines: list[bytes], folder: Path) -> None:
+    whole = (folder / FILE).read_bytes()
+    for size in (len(whole) - 1, len(whole) - 20, len(whole) // 2, 9, 0):
+        (folder / FILE).write_bytes(whole[:size])
+        with pytest.raises(BadArchive, match=r"ended before|is empty"):
+            proved(folder)
+        with pytest.raises(CommandError, match=f"{FILE}, of 1992-03: the file (is empty|is damaged: .* ended before)"):
+            call_command("verify", "--archive", str(folder), stdout=StringIO())
 
 
 def _batches(lines: list[bytes]) -> list[int]:

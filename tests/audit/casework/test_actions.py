@@ -76,7 +76,9 @@ def client_of(officer: Officer) -> Client:
 
 def post_transition(officer: Officer, finding: Finding, name: str, **form: str) -> int:
     address = f"/admin/audit/finding/{finding.pk}/case/{name}/"
-    return client_of(officer).post(address, {"proof_password": PASSWORD, **form}).status_code
+    assert finding.case is not None
+    read = {"proof_password": PASSWORD, "proposal": str(actions.proposal_of(finding.case))}
+    return client_of(officer).post(address, {**read, **form}).status_code
 
 
 def test_every_finding_has_a_case_that_stays_with_it_when_it_is_found_again(desk: Desk) -> None:

@@ -207,6 +207,37 @@ def test_cases_that_are_late_together_are_one_message_that_lists_them(desk: Desk
     assert len(mail.outbox) == 1
 
 
+def test_a_message_that_cannot_list_every_late_case_says_of_how_many_and_the_next_lists_the_rest(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deputy = with_deputy(desk)
+    Officer.objects.filter(pk=deputy.pk).update(email="deputy@casino.example")
+    cases = len(all_late(desk))
+    monkeypatch.setattr(case_mail, "AT_ONCE", cases - 1)
+    monkeypatch.setattr(escalation, "AT_ONCE", 1)
+    assert len(escalation.waiting_since(timezone.now(), {desk.tenant.casino.pk})) >= cases
+    assert (mailed(desk, deputy), mailed(desk, deputy), mailed(desk, deputy)) == (cases - 1, 1, 0)
+    first, second = mail.outbox
+    assert f"{cases} late cases" in first.subject
+    assert f"This message has {cases - 1} of {cases}. The rest follows in another message." in first.body
+    assert first.body.count("Deadline:") + second.body.count("Deadline:") == cases
+    assert "This message has" not in second.body
+    assert "Late: " in second.subject
+
+
+def test_the_number_of_late_cases_is_of_those_whose_findings_still_stand(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deputy = with_deputy(desk)
+    Officer.objects.filter(pk=deputy.pk).update(email="deputy@casino.example")
+    [*_, gone] = cases = all_late(desk)
+    gone.findings.update(status="superseded", superseded_at=timezone.now())
+    assert mailed(desk, deputy) == len(cases)
+    [message] = mail.outbox
+    assert message.body.count("Deadline:") == len(cases) - 1
+    assert "This message has" not in message.body, "it has all of them"
+
+
 def test_one_sweep_sends_one_task_an_officer_and_casino(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     deputy = with_deputy(desk)
     Officer.objects.filter(pk=deputy.pk).update(email="deputy@casino.example")

@@ -155,6 +155,15 @@ def test_a_reason_is_cut_at_its_largest_length(desk: Desk) -> None:
     assert last_entry(desk)[2] == "x" * actions.MAX_REASON
 
 
+def test_a_reason_is_kept_without_what_no_entry_can_hold(desk: Desk) -> None:
+    """Half of a character of two, as a text that was cut has it, is no text to PostgreSQL or JSON."""
+    actions.perform(desk.case.pk, desk.first, "comment", reason="\ud83c s\0een\ud800 ")
+    assert last_entry(desk)[2] == "seen"
+    assert refusal(desk, desk.first, "comment", reason="\ud800\0 ") == REFUSALS["reason"]
+    with pytest.raises(actions.ActionRefused, match="Give a reason"):
+        actions.open_pattern(desk.first, desk.findings[:1], reason="\udfff")
+
+
 def test_an_officer_takes_back_what_they_just_did_and_nothing_is_deleted(desk: Desk) -> None:
     pk, first, second = desk.case.pk, desk.first, desk.second
     assert actions.undoable(desk.case, first) is None

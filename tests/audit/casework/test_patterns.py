@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from copy import deepcopy
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -18,6 +19,7 @@ from audit.event_store import audit_trail
 from audit.models import Case, CaseAction, Finding, Officer, Role
 from audit.presentation import reference
 from audit.projections.cases import wrong_cases
+from tests import citus
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.tables import Tenant, dice_changed_in_mid_series
 from tests.roles import without_triggers
@@ -80,9 +82,16 @@ class Repeated:
         return [each for each in entries if each.type in types]
 
 
+@pytest.fixture(scope=citus.MODULE)
+def shared(module_db: None) -> Repeated:
+    repeated = Repeated()
+    repeated.tenant.client = Client()  # one that has answered nothing can be copied
+    return repeated
+
+
 @pytest.fixture
-def repeated() -> Repeated:
-    return Repeated()
+def repeated(shared: Repeated, db: None) -> Repeated:
+    return deepcopy(shared)
 
 
 def states(repeated: Repeated) -> list[tuple[str, Officer | None]]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
+from copy import deepcopy
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from audit.casework import actions
 from audit.casework.priority import by_urgency, reasons, with_priority
 from audit.models import Case, Casino, Finding, Role
+from tests import citus
 from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.tables import Tenant
 
@@ -20,12 +23,18 @@ pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
 A_WEEK = 7 * 24
 
 
-@pytest.fixture
-def desk() -> Desk:
-    """A casino whose findings were all superseded."""
+@pytest.fixture(scope=citus.MODULE)
+def shared(module_db: None) -> Desk:
     desk = Desk()
+    desk.tenant.client = Client()  # one that has answered nothing can be copied
     Finding.objects.filter(casino=desk.tenant.casino).update(status="superseded", superseded_at=timezone.now())
     return desk
+
+
+@pytest.fixture
+def desk(shared: Desk, db: None) -> Desk:
+    """A casino whose findings were all superseded."""
+    return deepcopy(shared)
 
 
 def found(

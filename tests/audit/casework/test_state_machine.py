@@ -92,7 +92,11 @@ def people(desk: Desk) -> dict[str, Officer]:
     return {**named, "second": desk.second, "third": desk.third}
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=settings.default.max_examples * 2 // 5,  # an example is up to 25 actions
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
 @given(attempts=attempted)
 def test_a_case_changes_as_the_model_does_and_in_no_other_way(
     desk: Desk, people: dict[str, Officer], attempts: list[tuple[str, str, str, str]]

@@ -12,6 +12,7 @@ from django.db.backends.utils import CursorWrapper
 from audit.corrections import decisions
 from audit.models import LoggedStream
 from audit.transparency.decisions import wrong_decisions
+from tests import citus
 from tests.audit.corrections.corrections_desk import CORRECTION, CorrectionsDesk, replayed
 from tests.audit.transparency.sealed import seal, verified
 
@@ -25,24 +26,27 @@ class RollBack(Exception):
     """Ends an attack."""
 
 
+class Approved(CorrectionsDesk):
+    """A casino with a session whose correction two officers approved, in a sealed log that holds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stream_id = self.session("s")
+        self.approved(self.stream_id)
+        replayed(self.stream_id)
+        seal()
+        assert verified(decisions=[self.casino.pk]).faults == []
+
+
+@pytest.fixture(scope=citus.MODULE)
+def approved(module_db: None) -> Approved:
+    """Every attack on it is rolled back."""
+    return Approved()
+
+
 @pytest.fixture
 def desk() -> CorrectionsDesk:
-    with connection.cursor() as cursor:
-        cursor.execute("select rolsuper from pg_roles where rolname = current_user")
-        if not cursor.fetchone()[0]:
-            pytest.skip("the tests do not run as a superuser")
     return CorrectionsDesk()
-
-
-@pytest.fixture
-def approved(desk: CorrectionsDesk) -> int:
-    """A session whose correction two officers approved, in a sealed log that holds."""
-    stream_id = desk.session("s")
-    desk.approved(stream_id)
-    replayed(stream_id)
-    seal()
-    assert verified(decisions=[desk.casino.pk]).faults == []
-    return stream_id
 
 
 def found_after(desk: CorrectionsDesk, attack: str, *params: object) -> list[str]:
@@ -81,16 +85,17 @@ ALTERED = {
 
 
 @pytest.mark.parametrize("column", ALTERED)
-def test_an_altered_row_is_named_with_what_was_altered(approved: int, desk: CorrectionsDesk, column: str) -> None:
-    (fault,) = found_after(desk, ALTERED[column], approved)
+def test_an_altered_row_is_named_with_what_was_altered(approved: Approved, column: str) -> None:
+    (fault,) = found_after(approved, ALTERED[column], approved.stream_id)
     assert fault.startswith(f"decision of s, event {CORRECTION}: decision ")
     assert "is not what entry" in fault
     assert fault.endswith(f": {column}")
 
 
-def test_a_deleted_row_is_named(approved: int, desk: CorrectionsDesk) -> None:
-    (fault,) = found_after(desk, "delete from audit_correctiondecision where stream_id = %s and number = 2", approved)
-    assert f"decision 2, countersigned by {desk.second.username}, and the table has no such row" in fault
+def test_a_deleted_row_is_named(approved: Approved) -> None:
+    attack = "delete from audit_correctiondecision where stream_id = %s and number = 2"
+    (fault,) = found_after(approved, attack, approved.stream_id)
+    assert f"decision 2, countersigned by {approved.second.username}, and the table has no such row" in fault
 
 
 def test_a_row_that_no_entry_says_is_named(desk: CorrectionsDesk) -> None:
@@ -109,16 +114,16 @@ def test_a_row_that_no_entry_says_is_named(desk: CorrectionsDesk) -> None:
     assert f"decision 2, countersigned by {desk.director.username} is in the table, and entry" in fault
 
 
-def test_a_row_added_beside_another_of_the_same_entry_is_named(approved: int, desk: CorrectionsDesk) -> None:
+def test_a_row_added_beside_another_of_the_same_entry_is_named(approved: Approved) -> None:
     (fault,) = found_after(
-        desk,
+        approved,
         "insert into audit_correctiondecision (casino_id, stream_id, seq, number, verdict, officer_id, reason,"
         " decided_at, entry_stream, entry_seq) select casino_id, stream_id, seq, 3, 'refused', %s, 'forged',"
         " decided_at, entry_stream, entry_seq from audit_correctiondecision where stream_id = %s and number = 2",
-        desk.director.pk,
-        approved,
+        approved.director.pk,
+        approved.stream_id,
     )
-    assert f"decision 3, refused by {desk.director.username} is in the table, and entry" in fault
+    assert f"decision 3, refused by {approved.director.username} is in the table, and entry" in fault
 
 
 def test_a_run_that_took_a_correction_for_approved_alone_is_named(desk: CorrectionsDesk) -> None:
@@ -145,23 +150,23 @@ FOUR_EYES = {
 
 
 @pytest.mark.parametrize("rule", FOUR_EYES)
-def test_entries_that_break_the_rule_of_four_eyes_are_named(approved: int, desk: CorrectionsDesk, rule: str) -> None:
+def test_entries_that_break_the_rule_of_four_eyes_are_named(approved: Approved, rule: str) -> None:
     attack, params = FOUR_EYES[rule]
-    faults = found_after(desk, attack, *params(desk))
-    assert any(fault.endswith(f"by {desk.second.username}: {rule}") for fault in faults), faults
+    faults = found_after(approved, attack, *params(approved))
+    assert any(fault.endswith(f"by {approved.second.username}: {rule}") for fault in faults), faults
 
 
-def test_a_second_entry_of_the_same_officer_is_named(approved: int, desk: CorrectionsDesk) -> None:
+def test_a_second_entry_of_the_same_officer_is_named(approved: Approved) -> None:
     faults = found_after(
-        desk,
+        approved,
         "update log.event e set envelope = replace(e.envelope::text, %s, %s)::json from log.stream s"
         " where s.stream_id = e.stream_id and s.is_of_desk and e.envelope ->> 'type' = 'correction.countersigned'"
         " and e.envelope ->> 'actor' = %s",
-        f'"actor":"{desk.second.username}"',
-        f'"actor":"{desk.officer.username}"',
-        desk.second.username,
+        f'"actor":"{approved.second.username}"',
+        f'"actor":"{approved.officer.username}"',
+        approved.second.username,
     )
-    assert any(fault.endswith(f"by {desk.officer.username}: the same officer decided before") for fault in faults)
+    assert any(fault.endswith(f"by {approved.officer.username}: the same officer decided before") for fault in faults)
     assert any(fault.endswith(": officer") for fault in faults), "and the row is another officer's"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from django.db import Error, connection, transaction
 
-from audit.event_store import read
+from audit.event_store import binary_copy, read
 from audit.event_store.append import NewEvent, UnexpectedSeq, append, open_stream
 from tests import citus
 from tests.audit.event_store.test_merkle import defined
@@ -154,3 +154,12 @@ def test_corrections_are_found_by_their_type(tenant: Tenant, stream: str) -> Non
     tenant.send(stream, [*session(stream, casino=tenant.casino.code, last=2), correction])
     head = read.head_of(tenant.casino.pk, stream)
     assert read.corrections_of(head.stream_id) == [written(correction)]
+
+
+def test_what_is_asked_of_one_stream_again_and_again_is_parsed_once(stream_id: int) -> None:
+    for seq in range(1, 9):
+        read.slice_of(stream_id, after=seq, limit=1)
+        binary_copy.execute("select 'not nearby'", ())
+    prepared = [statement for (statement,) in binary_copy.execute("select statement from pg_prepared_statements", ())]
+    assert any("from log.event where stream_id = $1" in each for each in prepared)
+    assert not any("not nearby" in each for each in prepared)

@@ -14,6 +14,7 @@ from django.db import connection
 from django.http import HttpResponse
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from audit.adjudication.replay import advance
 from audit.api import evidence
@@ -126,6 +127,41 @@ def test_a_key_is_served_one_bundle_at_a_time_and_nobody_waits_for_it(
     assert bundle(tenant, finding).status_code == 500
     monkeypatch.setattr(evidence, "evidence_of", evidence_of)
     assert bundle(tenant, finding).status_code == 200, "one that failed is not served any more"
+
+
+def test_bundles_use_a_third_of_the_budget_of_a_key_and_then_it_waits(
+    tenant: Tenant, finding: Finding, settings: Settings
+) -> None:
+    settings.CABOCHON_PROCESSOR_RATE, settings.CABOCHON_PROCESSOR_BURST_S = 1e-4, 1.5
+    evidence._budget.cache_clear()
+    assert bundle(tenant, finding).status_code == 200
+    evidence._budget(1e-4, 1.5).charge(f"key:{tenant.key.pk}", 0.5)
+    refused = bundle(tenant, finding)
+    assert (refused.status_code, refused.json()["code"]) == (429, "throttled")
+    assert int(refused["Retry-After"]) > 100
+    assert tenant.ask(f"findings/{finding.pk}").status_code == 200, "the budget for all else is not used up"
+
+
+def test_a_budget_is_looked_at_when_no_other_bundle_of_the_key_can_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that ended after the look and before the next began would have cost nothing yet."""
+    looked: list[bool] = []
+    wait_s = evidence.Buckets.wait_s
+
+    def look(buckets: evidence.Buckets, identity: str) -> float:
+        looked.append(evidence._lock.locked())
+        return wait_s(buckets, identity)
+
+    monkeypatch.setattr(evidence.Buckets, "wait_s", look)
+    with evidence.limited(0):
+        pass
+    assert looked == [True]
+
+
+def test_bundles_fill_a_third_of_a_budget_again_at_a_fifth_of_its_rate() -> None:
+    evidence._budget.cache_clear()
+    budget = evidence._budget(0.001, 3.0)
+    budget.charge("key:0", 2.0)
+    assert 4_900 < budget.wait_s("key:0") <= 5_000
 
 
 def test_adjudicating_the_bundles_events_gives_the_finding(

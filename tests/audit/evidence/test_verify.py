@@ -13,6 +13,7 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +121,43 @@ def test_a_removed_or_added_byte_counts(data: st.DataObject) -> None:
     ):
         with pytest.raises(Unverified):
             files_in(changed)
+
+
+# A part of it ---------------------------------------------------------------------------------------------------------
+
+
+def why_not(files: dict[str, bytes]) -> str:
+    """Return why the verifier refuses files; "" if everything holds."""
+    try:
+        for _ in checks(files, VKEY):
+            continue
+    except Unverified as reason:
+        return str(reason)
+    return ""
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_that_is_missing_cut_off_or_in_another_order_is_named(name: str) -> None:
+    lines_of_it = FILES[name].splitlines(keepends=True)
+    middle = len(lines_of_it) // 2
+    parts = {
+        "half": FILES[name][: len(FILES[name]) // 2],
+        "all but the last byte": FILES[name][:-1],
+        "no byte": b"",
+        "without a line in the middle": b"".join([*lines_of_it[:middle], *lines_of_it[middle + 1 :]]),
+        "another order": b"".join(reversed(lines_of_it)),
+    }
+    for what, raw in parts.items():
+        if raw != FILES[name]:  # a text of law may be of one line
+            assert name in why_not(FILES | {name: raw}), what
+    assert f"{name} is missing" in why_not({each: raw for each, raw in FILES.items() if each != name})
+
+
+def test_the_files_of_a_zip_are_named_too_if_it_was_made_anew_without_one() -> None:
+    for name in FILES:
+        assert f"{name} is missing" in why_not(files_in(zip_of({each: FILES[each] for each in FILES if each != name})))
+    turned = dict(reversed(FILES.items()))
+    assert files_in(zip_of(turned)) == FILES, "a ZIP has one order, however its files come"
 
 
 # Careful forgeries --------------------------------------------------------------------------------------------------
@@ -254,7 +292,11 @@ FORGERIES: dict[str, tuple[dict[str, bytes], str]] = {
     "a missing file": ({name: raw for name, raw in FILES.items() if name != "checkpoint"}, "checkpoint is missing"),
     "a manifest with an extra line": (
         FILES | {"MANIFEST.sha256": FILES["MANIFEST.sha256"] + b"0" * 64 + b"  other\n"},
-        "these files and no others",
+        "other is missing, and MANIFEST.sha256 has its digest",
+    ),
+    "a manifest with a line twice": (
+        FILES | {"MANIFEST.sha256": FILES["MANIFEST.sha256"] + FILES["MANIFEST.sha256"].splitlines(keepends=True)[0]},
+        "a line twice, another order, or another end",
     ),
 }
 
@@ -408,6 +450,25 @@ def test_it_accepts_a_bundle_and_prints_the_verdict_in_both_languages(bundle: Pa
     assert "TAKE CARE" not in done.stdout
 
 
+def test_of_a_bundle_with_another_law_it_says_that_nobody_signed_the_law(tmp_path: Path) -> None:
+    content = json.loads(FILES["finding.json"])
+    law = content["law"][0]
+    words = law["quotations"][0]["words"]
+    other = words[::-1]
+    text = FILES[law["file"]].decode().replace(words, other)
+    names = {law["sha256"]: sha256(text.encode()).hexdigest(), words: other}
+    files = dict(FILES)
+    files[law["file"]] = text.encode()
+    for name in ("finding.json", "verdict.en.txt", "verdict.fr.txt"):
+        for before, after in names.items():
+            files[name] = files[name].decode().replace(before, after).encode()
+    files["MANIFEST.sha256"] = verify.manifest_of({n: raw for n, raw in files.items() if n != "MANIFEST.sha256"})
+    (tmp_path / "b.zip").write_bytes(zip_of(files))
+    done = run("--key", VKEY, tmp_path / "b.zip")
+    assert done.returncode == 0, "no signature covers it"
+    assert "NOT SIGNED: the finding, its words, and the texts in law/." in done.stdout.split("Lectures")[-1]
+
+
 TURNS = "\x1b[1A\x1b[8m\x9b2K\u202egnihtyrevE\u2066\u200f\u2028\r\x7f"
 """What moves the cursor up, hides text, clears a line, writes from right to left, or begins a line anew."""
 
@@ -432,7 +493,7 @@ def test_no_line_of_a_verdict_looks_like_one_of_the_verifier(tmp_path: Path) -> 
     (tmp_path / "b.zip").write_bytes(zip_of(forged(verdict__en__txt=verdict)))
     done = run("--key", VKEY, tmp_path / "b.zip")
     assert done.returncode == 0
-    assert {line[:4] for line in done.stdout.split("\n")} == {"ok  ", "  | ", "Ever", ""}
+    assert {line[:4] for line in done.stdout.split("\n")} == {"ok  ", "  | ", "Ever", "NOT ", ""}
     assert not CONTROLS & set(done.stdout)
 
 
@@ -473,6 +534,14 @@ def test_it_refuses_a_sample_of_changed_bytes(bundle: Path, size: int) -> None:
         done = run(bundle)
         assert (done.returncode, done.stderr) == (1, ""), position
         assert done.stdout.splitlines()[-1].startswith("FAILED  "), position
+
+
+def test_it_says_that_a_bundle_was_cut_off(bundle: Path) -> None:
+    for size in (len(BUNDLE) - 1, len(BUNDLE) // 2, BUNDLE.index(b"law/") + 4, 0):
+        bundle.write_bytes(BUNDLE[:size])
+        done = run(bundle)
+        assert (done.returncode, done.stderr) == (1, ""), size
+        assert done.stdout.startswith("FAILED  the file does not end as a bundle does: it was cut off"), size
 
 
 def test_the_copy_in_an_unpacked_bundle_verifies_it(folder: Path) -> None:

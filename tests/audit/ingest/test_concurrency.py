@@ -110,8 +110,9 @@ def test_a_replay_task_is_sent_for_a_stream_that_is_dirty(committed_tenant: Tena
         while head.stream_id not in hinted:
             message = queue.get(timeout=10)
             message.ack()
-            assert message.headers["task"] == replay_stream.name
-            hinted.add(message.payload[1]["stream_id"])
+            if message.headers["task"] == replay_stream.name:
+                arguments = message.payload[1]
+                hinted |= {arguments["stream_id"], *arguments.get("also", ())}
 
 
 @pytest.mark.parametrize(

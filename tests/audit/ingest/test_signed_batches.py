@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import re
+import time
 from collections.abc import Sequence
 from hashlib import sha256
 from io import StringIO
@@ -198,7 +199,8 @@ def test_a_key_that_does_not_sign_goes_on_and_its_signatures_are_not_kept(signin
 def test_the_recording_leaves_a_key_that_signs_to_django(signing: Signing) -> None:
     signing.sent()
     path = recording.Recorder()
-    assert path._key({"HTTP_AUTHORIZATION": f"Bearer {signing.secret}", "REMOTE_ADDR": "10.0.0.1"}) is None
+    sender = {"HTTP_AUTHORIZATION": f"Bearer {signing.secret}", "REMOTE_ADDR": "10.0.0.1"}
+    assert path._key(sender, time.monotonic()) is None
 
 
 # The key ----------------------------------------------------------------------------------------------------------

@@ -10,13 +10,16 @@ from datetime import time
 
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
 from audit.adjudication.replay import advance
 from audit.casework import actions, complaints
 from audit.casework.complaints import Entered
-from audit.event_store import audit_trail
+from audit.event_store import audit_trail, read
+from audit.event_store.append import NewEvent, append
+from audit.exports.subject import subject_file
 from audit.jobs import runner
-from audit.models import Finding, Job, JobKind, JobState, Person, Role
+from audit.models import Finding, Job, JobKind, JobState, LoggedStream, Person, Role
 from audit.persons.erasure import erase
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.tables import Tenant, numbered
@@ -128,6 +131,28 @@ def test_that_it_was_made_and_taken_is_in_the_trail(played: Played) -> None:
     )
     [taken] = played.entries("export.taken")
     assert taken.data["id"] == job.pk
+
+
+@pytest.mark.parametrize(
+    ("body", "type"),
+    [
+        ('{"type": "case.taken", "data": {"note": "\\u0000", "player": "p0412"}}', "unreadable"),
+        ('{"type": "case.taken", "data": ' + 3_000 * "[" + '"p0412"' + 3_000 * "]" + "}", "unreadable"),
+        ('{"type": "case.taken", "player": "p0412"}', "unreadable"),
+        ('{"type": "case.taken", "data": ["p0412"]}', "case.taken"),
+        ('["p0412"]', "unreadable"),
+    ],
+)
+def test_an_entry_that_nobody_can_read_is_named_and_spoils_no_file(played: Played, body: str, type: str) -> None:
+    desk = LoggedStream.objects.filter(casino=played.casino, is_of_desk=True).latest("gaming_day")
+    seq = read.next_seq_of(desk.pk)
+    append(desk.pk, [NewEvent(seq, timezone.now(), body.encode())], next_seq=seq + 1, key_id=audit_trail.NO_KEY)
+    _name, content = subject_file(played.casino, "player", CODE, at=timezone.now())
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        rows = list(csv.DictReader(io.StringIO(archive.read("trail.csv").decode("utf-8-sig"))))
+    named = f"unreadable: {desk.name}:{seq}" if type == "unreadable" else type
+    assert named in {row["type"] for row in rows}
+    assert "complaint.entered" in {row["type"] for row in rows}
 
 
 @pytest.mark.parametrize("role", [Role.AUDITOR, Role.ADMINISTRATOR])

@@ -16,6 +16,7 @@ import time_machine
 from django.db import OperationalError
 from django.utils import timezone
 
+from audit import consumers
 from audit.ledger import feeding, listing, nights
 from audit.models import (
     BatchKind,
@@ -34,7 +35,6 @@ from audit.models import (
 from audit.projections.ledger import wrong_ledger
 from audit.reconciliation import runs, sessions
 from audit.simulation import RULESET_NAMES
-from casino import health, metrics
 from settlement import decode
 from settlement.corrections import changes_in
 from settlement.eprocess import observations
@@ -367,7 +367,7 @@ def test_processes_of_an_earlier_edition_have_ended_and_keep_what_they_had(casin
     record(casino, played[0])
     seal()
     feeding.feed(casino)
-    for table in ("process", "batch", "cursor"):
+    for table in ("year", "process", "batch", "cursor"):
         forge(f"update audit_ledger{table} set edition = {EDITION - 1} where casino_id = {casino.pk}")
     before = LedgerProcess.objects.get(casino=casino, name="wheel 37: W1")
     record(casino, played[1])
@@ -414,14 +414,13 @@ def test_what_is_set_aside_is_seen_by_whoever_watches_the_record(
     broken_for(played[0], monkeypatch)
     feeding.feed(casino)
     monkeypatch.undo()
-    [check] = [each for each in health._moving() if each.name == "ledger"]
-    assert not check.holds
-    assert f"{played[0][0]['stream']}: ValueError: a letter that nobody can read" in check.detail
-    [gauge] = [each for each in metrics._jobs() if each.name == "cabochon_ledger_set_aside"]
-    assert gauge.samples[0].value == 1
+    [consumer] = [each for each in consumers.REGISTRY if each.name == "ledger"]
+    lag = consumer.measure([casino.pk])
+    assert (lag.items, lag.set_aside) == (0, 1)
+    assert lag.errors == (f"{played[0][0]['stream']}: ValueError: a letter that nobody can read",)
     due_now()
     feeding.feed(casino)
-    assert not [each for each in health._moving() if each.name == "ledger"]
+    assert consumer.measure([casino.pk]).set_aside == 0
 
 
 def test_a_correction_afterwards_does_not_rewind(casino: Casino) -> None:

@@ -250,7 +250,7 @@ def questions_about_shifts(casino: Casino) -> list[LedgerQuestion]:
 @SEASONS
 def test_money_that_goes_missing_in_one_shift_is_a_question_about_that_shift(desk: RegisterDesk, nights: int) -> None:
     season(desk, nights, skim=8_000)
-    [question] = questions_about_shifts(desk.casino)
+    [question] = questions_about_shifts(desk.casino)  # and none about the early shift, which is orderly
     assert question.process.subject == "night"
     finding = Finding.objects.get(pk=question.finding_id)
     assert (finding.rule, finding.severity) == ("accounting-drift", "info")
@@ -259,7 +259,8 @@ def test_money_that_goes_missing_in_one_shift_is_a_question_about_that_shift(des
     assert drifts(desk.casino) == {"early": COUNTS, "night": COUNTS}
 
 
-@SEASONS
+@pytest.mark.faults
+@pytest.mark.parametrize("nights", [4, 24])
 def test_orderly_nights_are_no_question(desk: RegisterDesk, nights: int) -> None:
     season(desk, nights, skim=0)
     assert drifts(desk.casino) == {"early": COUNTS, "night": COUNTS}

@@ -331,6 +331,37 @@ def test_subscribers_of_alerts_are_mailed_once_of_each_several_in_one_message() 
     floor.goes_on(2, name="b")
 
 
+def test_a_message_that_cannot_list_every_alert_says_of_how_many_and_the_next_lists_the_rest(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    floor = Floor()
+    subscriber(floor, "anna", language="fr")
+    floor.opens("a", table="T1")
+    floor.opens("b", table="T2")
+    alerts.sweep(after(MINUTES + 1))
+    monkeypatch.setattr(alert_mail, "AT_ONCE", 1)
+    waiting = alert_mail.waiting_since(timezone.now(), {floor.casino.pk})
+    assert len(waiting) == 2, "what waits is counted, not what is sent at once"
+    assert (mailed(), mailed(), mailed()) == (1, 1, 0)
+    first, second = mail.outbox
+    assert first.subject == f"2 alertes, {floor.casino.name}"
+    assert "Ce message en contient 1 sur 2. Le reste suit dans un autre message." in first.body
+    assert [each.body.count("est muette") for each in mail.outbox] == [1, 1]
+    assert "Ce message" not in second.body
+
+
+def test_an_alert_waits_for_nobody_who_may_receive_none_any_more() -> None:
+    floor = Floor()
+    anna, bob = subscriber(floor, "anna"), subscriber(floor, "bob")
+    floor.opens("a")
+    alerts.sweep(after(MINUTES + 1))
+    assert len(alert_mail.waiting_since(timezone.now(), {floor.casino.pk})) == 2
+    anna.memberships.all().delete()
+    assert len(alert_mail.waiting_since(timezone.now(), {floor.casino.pk})) == 1
+    bob.memberships.all().delete()
+    assert alert_mail.waiting_since(timezone.now(), {floor.casino.pk}) == []
+
+
 def test_an_end_is_mailed_too_in_the_language_of_the_subscription() -> None:
     floor = Floor()
     subscriber(floor, "anne", "fr")

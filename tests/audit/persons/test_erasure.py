@@ -276,6 +276,14 @@ def test_a_reason_that_is_missing_or_names_the_person_is_refused(reason: str) ->
     assert Person.objects.filter(pk=person.pk).exists()
 
 
+def test_a_name_is_seen_in_a_reason_with_half_a_character_in_it() -> None:
+    tenant = Tenant()
+    keeper = hired(tenant, Role.ADMINISTRATOR, "keeper")
+    person = Person.objects.create(casino=tenant.casino, code="p1", kind="player", name=NAME)
+    with pytest.raises(ErasureRefused):
+        erase(keeper, person, reason="Quinte\ud800feuille asked")
+
+
 @pytest.mark.parametrize("role", [each for each in Role if each != Role.ADMINISTRATOR])
 def test_only_who_keeps_the_directory_erases(role: Role) -> None:
     tenant = Tenant()

@@ -61,6 +61,10 @@ NAMED_BY: Mapping[str, tuple[str, ...]] = {
     "audit_complaint": ("format('complaint %s ', t.id)",),
     "audit_complaintanswer": ("format('complaint %s ', t.complaint_id)",),
     "audit_correctiondecision": (_PLACE.format(seq="t.seq", stream="t.stream_id"), "t.entry_stream"),
+    "audit_sessionclosing": (
+        _PLACE.format(seq="t.next_seq", stream="t.stream_id"),
+        "format('row %s is', t.id)",
+    ),
     "audit_casino": ("format('casino %s ', t.id)",),
     "audit_gamingtable": ("format('table %s ', t.id)",),
     "audit_apikey": ("t.prefix", "format('API key %s ', t.id)"),
@@ -83,6 +87,7 @@ NAMED_BY: Mapping[str, tuple[str, ...]] = {
         "format('%s at casino %s ', t.severity, t.casino_id)",
         "format('%s at every casino', t.severity)",
     ),
+    "audit_casecontacts": ("format('casino %s ', t.casino_id)",),
     "audit_findingcounter": ("format('casino %s in %s ', t.casino_id, t.year)",),
     "audit_webhook": ("format('webhook %s ', t.id)",),
     "audit_nightreport": (
@@ -134,6 +139,7 @@ OTHERS: Mapping[str, str] = {
     "audit_adjudicationrun.cause": "case t.cause when 'manual' then 'engine' else 'manual' end",
     "audit_adjudicationrun.state": "case t.state when 'complete' then 'running' else 'complete' end",
     "audit_findingchange.kind": "case t.kind when 'opened' then 'superseded' else 'opened' end",
+    "audit_sessionclosing.state": "case t.state when 'waiting' then 'approved' else 'waiting' end",
     "audit_accountrequest.state": "case t.state when 'waiting' then 'approved' else 'waiting' end",
     "audit_accountrequest.kind": "case t.kind when 'role' then 'email' else 'role' end",
     "audit_accountrequest.role": "case t.role when 'director' then 'auditor' else 'director' end",

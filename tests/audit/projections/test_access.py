@@ -20,6 +20,7 @@ from tests import citus
 from tests.audit.casework.test_actions import hired
 from tests.audit.projections.record import Casino, faults
 from tests.audit.projections.test_casinos import forge, named, named_after
+from tests.audit.projections.test_contacts import entered_contacts
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal
 
@@ -51,6 +52,7 @@ class Kept:
         audit_trail.perform(
             self.second.get_username(), "officer.linked", casino_id=self.casino.pk, data=linked, secret="subject-1"
         )
+        entered_contacts(self.record)
         feed.number(self.casino.pk)
         keep_settings()
         seal()

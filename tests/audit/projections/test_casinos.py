@@ -211,6 +211,14 @@ def test_what_a_web_server_writes_past_the_desk_is_named() -> None:
     assert f"casino {tenant.casino.pk} ({tenant.code}) is not what entry" in named()
 
 
+def test_a_time_zone_that_does_not_exist_is_named_although_an_entry_says_it() -> None:
+    kept = Kept(is_kept=False)
+    kept.forge("update audit_casino set time_zone = 'No/Where' where id = {casino}")
+    keep_settings()
+    seal()
+    assert f"casino {kept.casino.pk} ({kept.casino.code}) has the time zone No/Where, which does not exist" in named()
+
+
 def test_a_casino_that_a_command_registers_holds() -> None:
     keep_settings()
     out, err = StringIO(), StringIO()

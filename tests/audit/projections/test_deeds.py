@@ -13,7 +13,7 @@ from audit.access import accounts
 from audit.adjudication import promotion
 from audit.adjudication import what_if as what_if_runs
 from audit.adjudication.what_if import Selection
-from audit.casework import complaints
+from audit.casework import complaints, session_closing
 from audit.casework.complaints import Entered
 from audit.ledger.equipment import WHEEL, take_apart
 from audit.models import LedgerProcess, Person, Role, WhatIf
@@ -23,8 +23,10 @@ from audit.projections.accounts import wrong_requests
 from audit.projections.complaints import wrong_complaints
 from audit.projections.deeds import wrong_ends, wrong_erasures, wrong_promotions
 from audit.projections.faults import WrongRow
+from audit.projections.session_closings import wrong_closings
 from tests import citus
 from tests.audit.casework.test_actions import Desk, client_of, hired
+from tests.audit.corrections.corrections_desk import replayed
 
 pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
 
@@ -47,6 +49,7 @@ class Deeds:
         self._process()
         self._requests()
         self._erasure()
+        self._closing()
 
     def _complaints(self) -> None:
         entered = Entered(self.desk.stream, 3, time(21, 5), "letter", "I was not paid", player="p-1")
@@ -101,11 +104,22 @@ class Deeds:
         import_file(self.casino, raw, actor="keeper", dry_run=False)
         erase(self.keeper, Person.objects.get(casino=self.casino, code="p1"), reason="asked for it")
 
+    def _closing(self) -> None:
+        """Have officers close the session, once a first proposal was withdrawn."""
+        desk = self.desk
+        for is_approved in (False, True):
+            closing = session_closing.propose(desk.first, desk.stream, float_minor=4_990_100, reason="it burned out")
+            if is_approved:
+                session_closing.approve(desk.second, closing, reason="counted again")
+            else:
+                session_closing.withdraw(desk.first, closing, reason="to be counted again")
+        replayed(desk.stream.pk)
+
     def faults(self) -> list[str]:
         own = self.casino.pk
         found: Iterator[WrongRow]
         texts = []
-        for check in (wrong_complaints, wrong_promotions, wrong_ends, wrong_erasures):
+        for check in (wrong_complaints, wrong_promotions, wrong_ends, wrong_erasures, wrong_closings):
             found = check(own)
             texts += [f"{each.part}: {each.what}" for each in found]
         return texts + [f"{each.part}: {each.what}" for each in wrong_requests() if self._is_own(each.what)]

@@ -43,6 +43,7 @@ BYTES = "set_byte({0}, octet_length({0}) / 2, (get_byte({0}, octet_length({0}) /
 FIGURES = {
     "figures": "audit_sessionfigures set figures = " + BYTES.format("figures"),
     "win line": "audit_sessionfigures set win_line = '[5, -7]'",
+    "faults of its chain": "audit_sessionfigures set faults = 3",
     "corrections that wait": "audit_sessionfigures set waiting = '{{\"seqs\": [3]}}'",
     "sums of money": "audit_streammoney set money = " + BYTES.format("money"),
     "observations": "audit_streamevidence set observations = " + BYTES.format("observations"),

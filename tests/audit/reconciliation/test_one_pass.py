@@ -9,7 +9,6 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 from django.db import transaction
@@ -17,7 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from audit import task_queue, tasks
-from audit.adjudication import fairness, replay, step_ends, stream_reader
+from audit.adjudication import fairness, replay, stream_reader
 from audit.adjudication import what_if as what_if_runs
 from audit.adjudication.replay import advance
 from audit.adjudication.what_if import Selection
@@ -139,9 +138,8 @@ def in_one_pass(stream_id: int) -> bool:
 
 
 def in_two_passes(stream_id: int) -> None:
-    """Replay a stream, in the same steps, and read it again for what is kept."""
-    with mock.patch.object(step_ends, "undecided_entry", return_value=0):
-        sessions.bring_up_to_date(stream_id)
+    """Replay a stream, and read it again for what is kept."""
+    sessions.bring_up_to_date(stream_id)
     compute_figures(stream_id, read.last_seqs([stream_id])[stream_id])
 
 

@@ -5,14 +5,18 @@ from __future__ import annotations
 import csv
 import io
 import json
+import smtplib
 import zipfile
 
 import pytest
 from django.core import mail as outbox
-from django.utils import translation
+from django.utils import timezone, translation
 
+from audit import tasks
 from audit.exports.sheets import Column, Sheet, as_csv, workbook
 from audit.models import Casino, Membership, NightReport, NightSubscriber, Officer, Role
+from audit.notifications import mail
+from audit.notifications.delivery import GIVEN_UP_AFTER
 from audit.notifications.mail import send
 from audit.reconciliation import runs, sheets, wording
 from audit.reconciliation.content import BRIDGE
@@ -148,6 +152,29 @@ def test_a_subscriber_is_sent_each_version_once(report: NightReport, casino: Cas
     assert "Accounting variance: +€123.45 (counted − recorded; plus favours the house)\n" in message.body
     assert "The report is attached as a PDF.\n" in message.body
     assert message.attachments[0][1] == as_pdf(report, "en")
+
+
+def test_a_report_that_no_server_took_is_mailed_by_the_next_sweep_for_some_days(
+    report: NightReport, casino: Casino, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    officer = Officer.objects.create_user("ada", email="ada@example.org")
+    Membership.objects.create(officer=officer, casino=casino, role=Role.AUDITOR)
+    NightSubscriber.objects.create(casino=casino, officer=officer, language="en")
+    sent: list[int] = []
+    monkeypatch.setattr(tasks.night_mail, "delay", lambda *, report_id: sent.append(report_id))
+
+    def refuse(self: object) -> int:
+        raise smtplib.SMTPServerDisconnected
+
+    with monkeypatch.context() as broken:
+        broken.setattr(outbox.EmailMessage, "send", refuse)
+        with pytest.raises(smtplib.SMTPServerDisconnected):
+            tasks.night_mail(report_id=report.pk)
+    tasks.night_sweep()
+    assert sent == [report.pk]
+    assert mail.waiting(report.made_at + GIVEN_UP_AFTER) == []
+    assert tasks.night_mail(report_id=report.pk) == 1
+    assert mail.waiting(timezone.now()) == []
 
 
 @pytest.mark.parametrize(

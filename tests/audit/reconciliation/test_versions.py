@@ -131,8 +131,9 @@ def test_closing_without_a_count_needs_a_signoff_exception_with_a_reason(
     report = reconciled(casino)
     assert report.state == NightState.COUNTING
     refused(report, ada, "needs-signoff-exceptions")
-    with pytest.raises(SignatureRefused, match="reason-missing"):
-        add_signoff_exception(report, "count-missing", "  ", officer=ada)
+    for nothing in ("  ", "\0", "police\0", "\ud800", "x" * 2_001):
+        with pytest.raises(SignatureRefused, match="reason-missing"):
+            add_signoff_exception(report, "count-missing", nothing, officer=ada)
     with pytest.raises(SignatureRefused, match="exception-not-needed"):
         add_signoff_exception(report, "gap", "because", officer=ada)
     add_signoff_exception(report, "count-missing", "The box is with the police.", officer=ada)

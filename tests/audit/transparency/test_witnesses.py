@@ -112,11 +112,11 @@ def test_a_witness_that_is_away_is_an_error_that_passes(
     state = WitnessState.objects.get()
     assert (state.refused_at, state.size) == (None, 0)
     assert "cannot be reached" in state.error
-    assert "witness witness.example/w1" in client.get("/health/ready").json()["failed"]
+    assert "witnesses" in client.get("/health/ready").json()["failed"]
     settings.CABOCHON_WITNESSES = [f"{running.vkey} {running.url}"]
     assert witnesses.ask_all() == []
-    check = client.get("/health/ready").json()["checks"]["witness witness.example/w1"]
-    assert (check["ok"], check["detail"]) == (True, f"{newest().size} leaves")
+    check = client.get("/health/ready").json()["checks"]["witnesses"]
+    assert (check["ok"], check.get("detail")) == (True, None)
 
 
 def refusal(running: Running, client: Client) -> str:
@@ -127,7 +127,7 @@ def refusal(running: Running, client: Client) -> str:
     assert seen.is_refused
     answer = client.get("/health/ready")
     assert answer.status_code == 503
-    assert "witness witness.example/w1" in answer.json()["failed"]
+    assert "witnesses" in answer.json()["failed"]
     return failure
 
 
@@ -258,7 +258,7 @@ def test_a_witness_that_is_set_up_wrongly_is_shown_and_stops_no_sealing(
     call_command("sequence", "--once", stderr=errors, stdout=StringIO())
     assert newest().size > size
     assert errors.getvalue().startswith("'")
-    assert "witness CABOCHON_WITNESSES" in client.get("/health/ready").json()["failed"]
+    assert "witnesses" in client.get("/health/ready").json()["failed"]
 
 
 def test_a_log_key_is_not_the_key_of_a_witness(streams: list[str]) -> None:

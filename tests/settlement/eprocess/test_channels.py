@@ -174,7 +174,7 @@ def test_luck_goes_to_table_player_player_with_croupier_and_late_wagers() -> Non
         Observation(2, 0, None, ""),
         Observation(3, 0, worse, "", players={"p": worse}),
     ]
-    session = Observations("s", "T1", "T1", 37, drawn)
+    session = Observations("s", "T1", "T1", 37, drawn, corrected=[3])
     fed = [*of_session(session), *of_evening([session])]
     luck = {(each.kind, each.subject): each.seen["luck"] for each in fed if "luck" in each.seen}
     assert luck == {
@@ -184,6 +184,7 @@ def test_luck_goes_to_table_player_player_with_croupier_and_late_wagers() -> Non
         ("pair-luck", "p, c"): ([EVEN], []),
         ("pair-luck", "q, c"): ([worse], []),
         ("late-luck", "q"): [worse],
+        ("corrected-luck", "p"): [worse],
     }
 
 
@@ -284,7 +285,7 @@ def test_every_channel_that_is_fed_is_bet_on_and_the_other_way_round() -> None:
     )
     wheel = Observations("s", "T1", "W", 37, [*[of_c] * 5, of_d], marks=[Mark(2, "goodwill-paid", "c", "p")])
     wheel.marks.append(Mark(3, "wager-near-call", "c", "p"))
-    wheel.void_calls = [VoidCall(1, "c")]
+    wheel.void_calls, wheel.corrected = [VoidCall(1, "c")], [1]
     wheel.voided = [Observation(1, 3, EVEN, "c", players={"p": EVEN})]
     faces = [(3, 3), (4, 4), (1, 6), (6, 1), (1, 2), (5, 6), (2, 3)]
     craps = Observations("s", "T1", drawn=[throw(*each, dice=("a", "b"), shooter="p") for each in faces])

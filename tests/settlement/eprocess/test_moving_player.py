@@ -66,6 +66,7 @@ def evening(chance: random.Random) -> list[Observations]:
     return sessions
 
 
+@cache
 def level_of(batches: Callable[[list[Observations]], Fed], evenings: int) -> tuple[float, float]:
     """Return how often the player's process reached 1/α, and the standard deviation of that at the level."""
     chance = random.Random(20261128)

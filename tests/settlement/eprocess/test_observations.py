@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from datetime import date
 from fractions import Fraction
+from math import lcm
 from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from audit.simulation import IRREGULARITIES, RULESET_NAMES, play
 from settlement import Event, State, decode
@@ -16,10 +18,11 @@ from settlement.corrections import changes_in
 from settlement.eprocess.bets import Change
 from settlement.eprocess.channels import of_evening, of_session
 from settlement.eprocess.ledger import Ledger
-from settlement.eprocess.observations import Mark, Observations, Recorder
+from settlement.eprocess.observations import NEAR_CALL, Mark, Observations, Recorder
 from settlement.layouts import LAYOUT_38
-from settlement.night.value import ValueProcess
+from settlement.night.chances import Outlook, chances_of
 from settlement.persons.session import PersonsProjection
+from tests.settlement.night.by_definition import Changed, added, every_change
 from tests.settlement.streams import event, opener
 from tests.settlement.test_properties import quick, streams
 
@@ -39,47 +42,122 @@ def recorded(events: list[Event], page: int = 1_000) -> Recorder:
     return recorder
 
 
-def valued(events: list[Event]) -> ValueProcess:
-    state, process = State(changes_in(events), compares=False), ValueProcess()
+def assert_seen_by_definition(events: list[Event]) -> int:
+    """Compare what is seen before each draw, and the sums over the draws, with the definition; return the draws."""
+    state, recorder = State(compares=False), Recorder()
+    placed_at = {each.seq: each.occurred_at for each in events}
+    luck = variance = Fraction(0)
     for each in events:
-        process.feed(state, each)
-    return process
+        table = state.table
+        possible = every_change(state, each) if each.is_result and table.session is not None else []
+        if possible:
+            moving = {wager for _result, changed in possible for wager, change in changed.items() if change}
+            owners = {wager: table.wagers[wager].player or "" for wager in moving}
+            called_at = table.called_at
+            late = {w for w in moving if called_at and placed_at[table.wagers[w].placed_by] >= called_at - NEAR_CALL}
+            look, ruleset = recorder.look(table), table.open_session().ruleset
+            assert_is(look.table, ruleset, possible, moving)
+            assert look.all_late is not None or not late
+            if look.all_late is not None:
+                assert_is(look.all_late, ruleset, possible, late)
+            for seen, stakes in ((look.players, moving), (look.late, late)):
+                assert seen.keys() >= {owners[wager] for wager in stakes} - {""}
+                for player, ahead in seen.items():
+                    assert_is(ahead, ruleset, possible, {wager for wager in stakes if owners[wager] == player})
+            variance += sum(added(changed, moving) ** 2 for _result, changed in possible) / Fraction(len(possible))
+        state.feed_all((each,), recorder.interceptors(state))
+        if possible:
+            luck += added(dict(possible)[state.table.result], moving)
+    assert (recorder.luck, recorder.variance) == (luck, variance)
+    return len(recorder.observations.drawn)
+
+
+def assert_is(ahead: Outlook, ruleset: str, possible: list[tuple[str, Changed]], wagers: set[str]) -> None:
+    """Compare what is seen of ``wagers`` with what each draw changes with each of them."""
+    index = chances_of(ruleset).outcome_of
+    sums = {index(ruleset, result): added(changed, wagers) for result, changed in possible}
+    assert dict(enumerate(Fraction(change, ahead.scale) for change in ahead.changes)) == sums
+    assert (ahead.lowest, ahead.highest) == (min(ahead.changes), max(ahead.changes))
+    squares = sum(added(changed, wagers) ** 2 for _result, changed in possible)
+    assert Fraction(ahead.squares, ahead.per) == squares / Fraction(len(possible))
+    each = (changed[wager] for _result, changed in possible for wager in wagers)
+    assert ahead.scale == lcm(*(change.denominator for change in each)), "the changes of each stake are whole, just"
 
 
 @pytest.mark.parametrize("ruleset", RULESET_NAMES)
-def test_the_luck_is_that_of_the_night(ruleset: str) -> None:
+def test_what_is_seen_before_a_draw_is_what_it_would_change_stake_by_stake(ruleset: str) -> None:
+    assert assert_seen_by_definition(night(ruleset, 3, "late-bet", coups=6)) >= 6
+
+
+LARGEST = 2**53 - 1
+ROULETTE = [
+    ("plein", {"numbers": ["17"]}), ("cheval", {"numbers": ["1", "2"]}), ("douzaine", {"which": [2]}),
+    ("rouge", {}), ("noir", {}), ("passe", {}),
+]  # fmt: skip
+BETS: dict[str, list[tuple[str, dict[str, Any]]]] = {
+    "fr-craps": [
+        ("win", {}), ("dont_win", {}), ("come", {}), ("field", {}), ("horn", {}), ("hardway", {"number": 6}),
+        ("right_bet", {"number": 6}), ("wrong_bet", {"number": 4}),
+    ],
+    "qc-craps": [
+        ("right_bet", {"number": 5}), ("right_bet", {"number": 6, "working": True}),
+        ("buy_bet", {"number": 4, "marker": "buy"}), ("lay_bet", {"number": 10, "marker": "lay"}),
+    ],
+    "fr-roulette": ROULETTE,
+    "fr-american-roulette": ROULETTE,
+    "fr-boule": [("plein", {"number": 5}), ("plein", {"number": 9}), ("rouge", {}), ("impair", {})],
+}  # fmt: skip
+faces = st.integers(1, 6)
+thrown = st.tuples(st.just("dice.thrown"), st.fixed_dictionaries({"faces": st.tuples(faces, faces)}))
+balls = st.tuples(
+    st.just("ball.settled"), st.fixed_dictionaries({"pocket": st.sampled_from(["0", "0", "1", "2", "17"])})
+)
+rolled = st.tuples(st.just("boule.settled"), st.fixed_dictionaries({"number": st.integers(1, 9)}))
+
+
+@st.composite
+def coups(draw: st.DrawFn) -> list[Event]:
+    """Up to three coups of any game, with stakes of any size of players who are known or not, some of them late."""
+    ruleset = draw(st.sampled_from(sorted(BETS)))
+    raw = [opener("s", ruleset, params={"payout_unit": draw(st.sampled_from([1, 5]))})]
+
+    def add(kind: str, **data: Any) -> None:
+        raw.append(event("s", len(raw) + 1, kind, **data))
+
+    for _ in range(draw(st.integers(1, 3))):
+        called = draw(st.integers(0, 6))
+        for number in range(6):
+            if number == called:
+                add("no_more_bets")
+            bet, on = draw(st.sampled_from(BETS[ruleset]))
+            stake = draw(st.one_of(st.sampled_from([1, 37, 600, 999, 1000, LARGEST]), st.integers(1, LARGEST)))
+            player = draw(st.sampled_from([{}, {"player": "p"}, {"player": "q"}]))
+            add("wager.placed", wager=f"w{len(raw)}", bet=bet, stake=stake, **on, **player)
+        kind, data = draw({"fr-boule": rolled}.get(ruleset, thrown if "craps" in ruleset else balls))
+        add(kind, **data)
+    return [decode(each) for each in raw]
+
+
+@quick
+@given(coups())
+def test_of_any_stakes_it_is_that_too(events: list[Event]) -> None:
+    assert assert_seen_by_definition(events) >= 1
+
+
+@pytest.mark.parametrize("ruleset", RULESET_NAMES)
+def test_pages_are_noted_as_single_events_are(ruleset: str) -> None:
     events = night(ruleset, 3, *IRREGULARITIES)
-    recorder, process = recorded(events, 7), valued(events)
-    assert (recorder.luck, recorder.variance, recorder.draws) == (process.luck, process.variance, process.draws)
-    assert len(recorder.observations.drawn) == process.draws > 30
-    assert recorder.observations == recorded(events).observations
+    recorder, singly = recorded(events, 7), recorded(events, 1)
+    assert recorder.observations == singly.observations == recorded(events).observations
+    assert (recorder.luck, recorder.variance) == (singly.luck, singly.variance)
+    assert len(recorder.observations.drawn) > 30
 
 
 @quick
 @given(streams())
-def test_on_any_stream_the_luck_is_that_of_the_night(stream: list[bytes]) -> None:
-    events = [decode(raw) for raw in stream]
-    recorder, process = recorded(events), valued(events)
-    assert (recorder.luck, recorder.variance, recorder.draws) == (process.luck, process.variance, process.draws)
+def test_on_any_stream_the_ledger_takes_what_was_noted(stream: list[bytes]) -> None:
+    recorder = recorded([decode(raw) for raw in stream])
     Ledger(2026).feed([*of_session(recorder.observations), *of_evening([recorder.observations])], session="s")
-
-
-@pytest.mark.parametrize("ruleset", RULESET_NAMES)
-def test_the_changes_of_the_players_add_up_to_those_of_the_table_whatever_is_drawn(ruleset: str) -> None:
-    events = night(ruleset, 4)
-    state, recorder = State(changes_in(events), compares=False), Recorder()
-    several = 0
-    for each in events:
-        table = state.table
-        if each.is_result:
-            assert all(table.wagers[wager].player for wager in table.live)
-            look = recorder._look(table)
-            several += len(look.players) > 1
-            for index, change in enumerate(look.table.changes):
-                by_player = [Fraction(player.changes[index], player.scale) for player in look.players.values()]
-                assert sum(by_player) == Fraction(change, look.table.scale)
-        state.feed(each)
-    assert several > 10
 
 
 @pytest.mark.parametrize("ruleset", RULESET_NAMES)
@@ -196,7 +274,17 @@ def test_a_corrected_throw_is_the_corrected_one() -> None:
         "entry.corrected",
         {"corrects": 2, "data": {"faces": [2, 2]}, "reason": "misread", "approved_by": "chef"},
     )
-    assert [each.result for each in craps(("dice.thrown", {"faces": [3, 4]}), corrected).drawn] == [7]
+    seen = craps(("dice.thrown", {"faces": [3, 4]}), corrected)
+    assert ([each.result for each in seen.drawn], seen.corrected) == ([7], [2])
+
+
+@pytest.mark.parametrize(
+    ("data", "is_corrected"), [({"faces": [3, 4], "player": "p"}, False), ({"faces": [4, 3], "player": "p"}, True)]
+)
+def test_a_result_is_corrected_where_another_one_takes_its_place(data: dict[str, Any], *, is_corrected: bool) -> None:
+    entry = {"corrects": 2, "data": data, "reason": "misread", "approved_by": "chef"}
+    seen = craps(("dice.thrown", {"faces": [3, 4]}), ("entry.corrected", entry), ("dice.thrown", {"faces": [1, 4]}))
+    assert (len(seen.drawn), seen.corrected) == (2, [2] if is_corrected else [])
 
 
 def test_dice_that_cannot_be_are_no_draw() -> None:

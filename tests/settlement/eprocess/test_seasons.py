@@ -28,7 +28,7 @@ BY = {
     "late-void": ("void-call-bias", "void-call"),
     "runners": ("croupier-luck", "croupier-luck"),
     "dice-slider": ("shooter-fairness", "shooter"),
-    "friendly-void": ("player-luck", "player-luck"),
+    "friendly-void": ("void-call-bias", "croupier-voids"),
     "walking-chips": ("chips-pooled", ""),
     "structuring": ("threshold-splitting", ""),
     "closer": ("accounting-drift", "closer-drift"),

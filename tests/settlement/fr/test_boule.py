@@ -14,7 +14,6 @@ from settlement.fr.art_46_boule import KINDS
 from settlement.fr.boule_texts import ART_45, ART_46
 from settlement.night.chances import Priced, Readings
 from settlement.night.edges import edges
-from settlement.night.value import ValueProcess
 from tests.settlement.tapes import play, read
 
 #  number   plein on 5   rouge   noir   pair   impair   passe   manque
@@ -198,11 +197,11 @@ def test_every_bet_has_an_edge_of_one_ninth() -> None:
 
 
 def test_luck_is_what_the_ball_adds_to_the_edge() -> None:
-    process, state = ValueProcess(), State()
-    for line in read("fr-boule\nplace w1 plein 900 number=5\nplace w2 rouge 900\nroll 5"):
-        process.feed(state, decode(line.raw))
+    recorder, state = Recorder(), State()
+    lines = read("fr-boule\nplace w1 plein 900 number=5\nplace w2 rouge 900\nroll 5")
+    state.feed_all([decode(line.raw) for line in lines], recorder.interceptors(state))
     # The house takes 900 and pays 6300: it loses 5400, where it could expect to win 200.
-    assert (process.draws, process.luck) == (1, Fraction(-5600))
+    assert (len(recorder.observations.drawn), recorder.luck) == (1, Fraction(-5600))
 
 
 def test_the_apparatus_is_tested_as_a_wheel_of_nine() -> None:

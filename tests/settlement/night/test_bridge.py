@@ -487,6 +487,21 @@ def test_two_bridges_add_up_to_the_bridge_of_all_their_wagers() -> None:
     assert one.carried != 0
 
 
+def test_a_bridge_is_the_sum_of_its_lines_wherever_a_session_is_cut() -> None:
+    signs = set()
+    for ruleset in RULESET_NAMES:
+        events = session(ruleset, 3, coups=8)
+        for cut in (index for index, each in enumerate(events, start=1) if each.is_result):
+            lines = lines_of(events[:cut])
+            bridge = Bridge.of(bank_of(events), lines)
+            assert bridge.theoretical == sum((line.theoretical for line in lines), Fraction(0))
+            assert bridge.carried == sum((line.carried for line in lines), Fraction(0))
+            assert bridge.adjudicated == Win(*map(sum, zip(*[line.adjudicated for line in lines], strict=True)))
+            assert bridge.recorded == Win(*map(sum, zip(*[line.recorded for line in lines], strict=True)))
+            signs |= {(line.carried > 0) - (line.carried < 0) for line in lines}
+    assert signs == {-1, 0, 1}, "luck that is carried is the house's or the players'"
+
+
 def test_an_open_session_and_one_without_a_count_have_no_accounting_win() -> None:
     for bank in (
         Bank(currency="EUR", opening_float=10, drop=5),

@@ -302,6 +302,17 @@ def test_the_draws_at_craps_are_listed_with_their_dice() -> None:
     assert read(events, follows_luck=False).figures().draws == []
 
 
+def test_an_annulled_slip_is_in_no_figure() -> None:
+    events = stream_of(
+        ("bank.filled", {"amount": 500, "slip": "7"}),
+        ("bank.credited", {"amount": 300, "slip": "8"}),
+        ("entry.annulled", {"annuls": 2, "reason": "r", "approved_by": "c"}),
+    )
+    figures = read(events).figures()
+    assert (figures.bridge.bank.fills, figures.bridge.bank.credits) == (0, 300)
+    assert [slip.slip for slip in figures.slips] == ["8"]
+
+
 def test_a_corrected_slip_and_a_corrected_pocket_are_read_as_corrected() -> None:
     events = stream_of(
         ("bank.filled", {"amount": 500, "slip": "7"}),

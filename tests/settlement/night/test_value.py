@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from datetime import date
 from fractions import Fraction
-from itertools import product
 from typing import Any
 
 import pytest
@@ -13,12 +12,13 @@ from hypothesis import given
 
 from audit.simulation import RULESET_NAMES, play
 from settlement import Event, State, decode
-from settlement.events import DiceThrown
+from settlement.eprocess.observations import Recorder
 from settlement.night.bridge import Bank, Bridge, wager_line
-from settlement.night.chances import Readings
+from settlement.night.chances import Outlook, Readings
 from settlement.night.roulette import layout_of
-from settlement.night.value import ValueProcess, commission_due, luck_carried, outlook, present_value, theoretical_win
+from settlement.night.value import commission_due, luck_carried, present_value, theoretical_win
 from settlement.state import Table
+from tests.settlement.night.by_definition import after, every_draw
 from tests.settlement.night.simple_chance import edge_of_a_simple_chance
 from tests.settlement.streams import event, opener
 from tests.settlement.test_properties import quick, streams
@@ -41,22 +41,18 @@ def position(table: Table) -> Fraction:
     return total
 
 
-def after(state: State, event: Event) -> State:
-    then = State.from_bytes(state.to_bytes())
-    then.feed(event)
-    return then
+def outlook(table: Table) -> Outlook:
+    return Recorder().look(table).table
 
 
-def every_draw(event: Event, ruleset: str) -> list[Event]:
-    """Return the draws that could have been instead of ``event``, all equally likely."""
-    raw = {"stream": event.stream, "seq": event.seq, "occurred_at": event.occurred_at.isoformat(), "type": event.type}
-    if isinstance(event, DiceThrown):
-        faces = product(range(1, 7), repeat=2)
-        return [decode(json.dumps(raw | {"data": {"faces": list(pair)}})) for pair in faces]
-    shows = event.shows
-    assert shows is not None
-    as_sent = type(getattr(event.data, shows))  # a pocket is a text, a number is none
-    return [decode(json.dumps(raw | {"data": {shows: as_sent(pocket)}})) for pocket in layout_of(ruleset).wheel]
+def variance(ahead: Outlook) -> Fraction:
+    return Fraction(ahead.squares, ahead.per)
+
+
+def recorded(events: list[Event]) -> tuple[State, Recorder]:
+    state, recorder = State(), Recorder()
+    state.feed_all(events, recorder.interceptors(state))
+    return state, recorder
 
 
 @pytest.mark.parametrize("coups", [8, pytest.param(25, marks=pytest.mark.faults)])
@@ -70,11 +66,11 @@ def test_over_every_outcome_the_engine_can_give_the_mean_is_nothing_and_the_vari
     for each in night(ruleset, 3, coups=coups):
         if each.is_result:
             before = position(state.table)
-            changes = [position(after(state, drawn).table) - before for drawn in every_draw(each, ruleset)]
+            changes = [position(after(state, drawn)) - before for drawn in every_draw(each, ruleset)]
             assert sum(changes) == 0
             ahead = outlook(state.table)
-            assert sum(change**2 for change in changes) / len(changes) == ahead.variance
-            seen += bool(ahead.variance)
+            assert sum(change**2 for change in changes) / len(changes) == variance(ahead)
+            seen += bool(ahead.squares)
         state.feed(each)
     assert seen >= coups // 2
 
@@ -82,45 +78,21 @@ def test_over_every_outcome_the_engine_can_give_the_mean_is_nothing_and_the_vari
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("ruleset", RULESET_NAMES)
 def test_the_luck_of_the_draws_is_the_luck_of_the_bridge(ruleset: str, seed: int) -> None:
-    state, process = State(), ValueProcess()
-    for each in night(ruleset, seed):
-        process.feed(state, each)
+    state, process = recorded(night(ruleset, seed))
     table = state.table
     lines = [wager_line(table.open_session(), wager) for wager in table.wagers.values()]
     bridge = Bridge.of(Bank(currency="EUR", opening_float=0), lines)
     assert process.luck == bridge.luck
     assert bridge.carried == 0
     assert process.variance > 0
-    assert process.draws >= 55
+    assert len(process.observations.drawn) >= 55
 
 
 @quick
 @given(streams())
 def test_on_any_stream_luck_is_all_that_no_decision_charged(stream: list[bytes]) -> None:
-    state, process = State(), ValueProcess()
-    for raw in stream:
-        process.feed(state, decode(raw))
+    state, process = recorded([decode(raw) for raw in stream])
     assert process.luck == position(state.table)
-
-
-@pytest.mark.parametrize("ruleset", RULESET_NAMES)
-def test_the_process_adds_up_its_draws(ruleset: str) -> None:
-    state, process = State(), ValueProcess()
-    assert (process.luck, process.variance, process.draws) == (0, 0, 0)
-    draws = []
-    for each in night(ruleset, 1, coups=10):
-        is_draw = each.is_result
-        ahead = outlook(state.table) if is_draw else None
-        before = process.luck
-        draw = process.feed(state, each)
-        assert (draw is not None) == is_draw
-        if draw is not None and ahead is not None:
-            assert (draw.seq, draw.variance) == (each.seq, ahead.variance)
-            assert draw.luck == process.luck - before
-            draws.append(draw)
-    assert process.luck == sum((draw.luck for draw in draws), Fraction(0))
-    assert process.variance == sum((draw.variance for draw in draws), Fraction(0))
-    assert process.draws == len(draws)
 
 
 def test_what_cannot_have_been_drawn_is_no_draw() -> None:
@@ -132,21 +104,21 @@ def test_what_cannot_have_been_drawn_is_no_draw() -> None:
         ("no-such", "dice.thrown", {"faces": [3, 4]}),
         ("no-such", "ball.settled", {"pocket": "17"}),
     ):
-        state, process = State(), ValueProcess()
-        process.feed(state, decode(opener("s", ruleset)))
-        assert process.feed(state, decode(event("s", 2, kind, **impossible))) is None, (ruleset, kind)
-        assert (process.draws, process.luck, process.variance) == (0, 0, 0)
+        state, process = recorded([decode(opener("s", ruleset)), decode(event("s", 2, kind, **impossible))])
+        assert (process.observations.drawn, process.luck, process.variance) == ([], 0, 0), (ruleset, kind)
         assert state.table.events == 2
 
 
 def test_a_throw_that_breaks_another_rule_is_a_draw() -> None:
-    state, process = State(), ValueProcess()
-    process.feed(state, decode(opener("s", "fr-craps", observes=["custody"])))
-    process.feed(state, decode(event("s", 2, "wager.placed", wager="w", bet="big_6", stake=1100)))
-    draw = process.feed(state, decode(event("s", 3, "dice.thrown", faces=[3, 4], dice=["a", "b"])))
+    state, process = recorded(
+        [
+            decode(opener("s", "fr-craps", observes=["custody"])),
+            decode(event("s", 2, "wager.placed", wager="w", bet="big_6", stake=1100)),
+            decode(event("s", 3, "dice.thrown", faces=[3, 4], dice=["a", "b"])),
+        ]
+    )
     assert [finding.rule for finding in state.table.findings] == ["unselected-dice-thrown"]
-    assert draw is not None
-    assert draw.luck == 1100 * Fraction(10, 11)
+    assert process.luck == 1100 * Fraction(10, 11)
 
 
 # What a choice costs
@@ -275,10 +247,10 @@ def test_breakage_is_expected_and_is_no_luck() -> None:
 
 def test_a_wager_that_is_off_has_no_luck_in_a_come_out() -> None:
     placed = ("wager.placed", {"wager": "w", "bet": "right_bet", "stake": 600, "number": 6})
-    assert outlook(fed("qc-craps", placed)).variance == 0
-    assert outlook(fed("qc-craps", placed, ("dice.thrown", {"faces": [2, 2]}))).variance > 0
+    assert outlook(fed("qc-craps", placed)).squares == 0
+    assert outlook(fed("qc-craps", placed, ("dice.thrown", {"faces": [2, 2]}))).squares > 0
     working = (placed[0], placed[1] | {"working": True})
-    assert outlook(fed("qc-craps", working)).variance > 0
+    assert outlook(fed("qc-craps", working)).squares > 0
 
 
 def test_a_payout_that_the_unit_rounds_down_is_drawn_as_it_is_paid() -> None:
@@ -286,16 +258,16 @@ def test_a_payout_that_the_unit_rounds_down_is_drawn_as_it_is_paid() -> None:
     red = ("wager.placed", {"wager": "r", "bet": "rouge", "stake": 1999})
     ahead = outlook(fed("fr-roulette", red, payout_unit=5))
     worth = Fraction(18 * (1999 + 1995) + 995, 37)
-    assert ahead.mean == 0
-    assert ahead.variance == Fraction(18 * (1999 + 1995) ** 2 + 995**2, 37) - worth**2
+    assert sum(ahead.changes) == 0
+    assert variance(ahead) == Fraction(18 * (1999 + 1995) ** 2 + 995**2, 37) - worth**2
 
 
 def test_stakes_of_one_coup_are_added_before_they_are_squared() -> None:
     red = ("wager.placed", {"wager": "r", "bet": "rouge", "stake": 3700})
     black = ("wager.placed", {"wager": "b", "bet": "noir", "stake": 3700})
-    alone = outlook(fed("fr-roulette", red)).variance
-    hedged = outlook(fed("fr-roulette", red, black)).variance
-    twice = outlook(fed("fr-roulette", red, (red[0], red[1] | {"wager": "r2"}))).variance
+    alone = variance(outlook(fed("fr-roulette", red)))
+    hedged = variance(outlook(fed("fr-roulette", red, black)))
+    twice = variance(outlook(fed("fr-roulette", red, (red[0], red[1] | {"wager": "r2"}))))
     assert twice == 4 * alone
     # Only a zero is left: both stakes lose a half, 1 in 37.
     assert hedged == 3700**2 * (Fraction(1, 37) - Fraction(1, 37) ** 2)

@@ -6,6 +6,8 @@ from datetime import date, timedelta
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from settlement import decode
 from settlement.events import Event
@@ -27,7 +29,7 @@ def raised_in(day: Day, rule: str, *earlier: Day, **thresholds: int) -> list[Mon
     return [each for each in findings_of(day, register, holdings=holdings) if each.rule == rule]
 
 
-def played(*stakes: tuple[str, int, str], observes: list[str] = ALL) -> list[Event]:
+def played(*stakes: tuple[str, int, str], observes: list[str] = ALL, day: str = DAY) -> list[Event]:
     """Return a session of stakes on red or black (player or "", amount, bet), in which 7 comes: red."""
     rest: list[tuple[str, dict[str, Any]]] = []
     for number, (player, stake, bet) in enumerate(stakes):
@@ -38,9 +40,9 @@ def played(*stakes: tuple[str, int, str], observes: list[str] = ALL) -> list[Eve
         paid = ("payout.made", {"wager": f"w{number}", "winnings": stake, "stake_returned": stake})
         rest.append(paid if bet == "rouge" else ("stakes.collected", {"wagers": [f"w{number}"]}))
     rest.append(("session.closed", {"float": 0}))
-    events = [opener("R1", "fr-roulette", gaming_day=DAY, observes=observes)]
+    events = [opener("R1", "fr-roulette", gaming_day=day, observes=observes)]
     events += [
-        event("R1", seq, kind, at=f"{DAY}T21:{seq:02}:00+01:00", **data) for seq, (kind, data) in enumerate(rest, 2)
+        event("R1", seq, kind, at=f"{day}T21:{seq:02}:00+01:00", **data) for seq, (kind, data) in enumerate(rest, 2)
     ]
     return [decode(each) for each in events]
 
@@ -69,8 +71,8 @@ def test_who_bought_and_staked_nothing_and_cashes_chips_is_asked_about() -> None
         ([("p1", 10_000, "rouge")], 1_609_999, None),
         ([("p1", 10_000, "noir")], 1_590_000, 90_000),
         ([("p1", 10_000, "noir")], 1_589_999, None),
-        ([("", 10_000, "rouge")], 1_620_000, 120_000),  # nobody's stake may have been his
-        ([("", 10_000, "rouge")], 1_619_999, None),
+        ([("", 10_000, "rouge")], 1_610_000, 110_000),  # nobody's stake may have been his, and of his chips
+        ([("", 10_000, "rouge")], 1_609_999, None),
         ([("", 10_000, "noir")], 1_600_000, 100_000),
     ],
 )
@@ -86,6 +88,76 @@ def test_chips_that_nobody_is_known_to_have_bought_may_be_his() -> None:
     lines = "20:00 in - 50000 cash\n23:00 out p1 {} cash"
     assert raised_in(day_of(table("R1"), count_room("count", lines.format(550_000))), "chips-from-elsewhere")
     assert not raised_in(day_of(table("R1"), count_room("count", lines.format(549_999))), "chips-from-elsewhere")
+
+
+def test_chips_that_nobody_known_bought_after_he_cashed_his_last_were_not_his() -> None:
+    lines = "20:00 in - 1000 cash\n{} in - 50000 cash\n22:00 out p1 300000 cash\n23:00 out p1 250000 cash"
+    for clock, is_raised in (("22:59", False), ("23:00", False), ("23:01", True)):
+        day = day_of(table("R1"), count_room("count", lines.format(clock)))
+        assert bool(raised_in(day, "chips-from-elsewhere")) is is_raised, clock
+    kept_of_it = day_of(
+        table("R9", day=before(1)), count_room("c", lines.format("23:01"), day=before(1)), day=before(1)
+    )
+    again = day_of(table("R1"), count_room("count", "23:00 out p1 551000 cash"))
+    assert raised_in(again, "chips-from-elsewhere")
+    assert raised_in(again, "chips-from-elsewhere", kept(1, 51_000))
+    assert not raised_in(again, "chips-from-elsewhere", kept(1, 51_001))
+    assert raised_in(again, "chips-from-elsewhere", kept_of_it), "he cashed more than he had, and bought nothing"
+
+
+GUESTS = ("p1", "p2", "p3")
+
+
+@st.composite
+def honest_evenings(draw: st.DrawFn) -> tuple[list[Day], list[dict[str, int]]]:
+    """Draw up to three gaming days of guests who give each other no chips, and what each has kept after each of them.
+
+    Anything may name nobody; but somebody who is there is named once.
+    """
+    amounts, named = st.integers(0, 50), st.booleans()
+    kept_by, days, after = dict.fromkeys(GUESTS, 0), [], []
+    for back in range(draw(st.integers(1, 3)), 0, -1):
+        lines, stakes, cashed = [], [], []
+        for number, guest in enumerate(draw(st.sets(st.sampled_from(GUESTS)))):
+            lines.append(f"20:00 in {guest} 1 cash")
+            kept_by[guest] += 1
+            for _ in range(draw(st.integers(0, 2))):
+                if bought := draw(amounts):
+                    lines.append(f"20:{10 + number} in {guest if draw(named) else '-'} {bought} cash")
+                    kept_by[guest] += bought
+            chips = kept_by[guest]
+            for _ in range(draw(st.integers(0, 3))):
+                if stake := draw(st.integers(0, chips)):
+                    bet = draw(st.sampled_from(["rouge", "noir"]))
+                    stakes.append((guest if draw(named) else "", stake, bet))
+                    chips -= stake
+                    kept_by[guest] += stake if bet == "rouge" else -stake
+            for clock in ("23:00", "23:30"):
+                if out := draw(st.integers(0, kept_by[guest])):
+                    cashed.append(f"{clock} out {guest if draw(named) else '-'} {out} cash")
+                    kept_by[guest] -= out
+        day = before(back)
+        desk = count_room(f"count.{day}", "\n".join([*lines, *cashed]), day=day)
+        days.append(day_of(played(*stakes, day=day), desk, day=day))
+        after.append(dict(kept_by))
+    return days, after
+
+
+@settings(deadline=None, max_examples=300)
+@given(honest_evenings())
+def test_nobody_honest_has_or_cashes_more_than_he_can_have_had(
+    evenings: tuple[list[Day], list[dict[str, int]]],
+) -> None:
+    holdings = Holdings()
+    register = Thresholds.of({"chips_from_elsewhere_from": {"EUR": 1}})
+    for day, kept_by in zip(*evenings, strict=True):
+        found = findings_of(day, register, holdings=holdings)
+        assert [each.player for each in found if each.rule == "chips-from-elsewhere"] == []
+        holdings.add(day)
+        for guest, chips in kept_by.items():
+            most = holdings.of(guest).most
+            assert most is not None
+            assert holdings.of(guest).least <= chips <= most
 
 
 def test_where_play_was_not_all_seen_he_may_have_won_anything() -> None:
@@ -348,8 +420,8 @@ def test_the_bounds_of_a_day() -> None:
         count_room("c", "20:00 in p1 50000 cash\n20:01 in - 300 cash\n23:00 out - 40 cash\n23:01 out p1 20000 cash"),
     )
     own = 50_000 + 10_000 - 7_000 - 20_000
-    assert left_with(day, "p1") == Chips(own - 3_000 - 40, own + 300 + 2_000)
-    assert left_with(day, "p2") == Chips(-3_040, 2_300)
+    assert left_with(day, "p1") == Chips(own - 3_000 - 40, own + 300 + 1_000)
+    assert left_with(day, "p2") == Chips(-3_040, 1_300)
 
 
 def test_nobody_has_less_than_no_chips() -> None:

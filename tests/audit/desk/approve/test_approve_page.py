@@ -19,6 +19,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 from audit.access import accounts
 from audit.casework import actions
 from audit.corrections import decisions
+from audit.desk.findings.casework import proposal_shown
 from audit.models import CaseAction, Finding, Membership, Officer, Role, SignInRefusal
 from audit.presentation import date_time, money
 from tests.audit.casework.test_actions import PASSWORD, Desk, client_of, hired
@@ -135,7 +136,8 @@ def closing(desk: Desk) -> str:
 def decided(desk: Desk, decision: str, **form: str) -> Any:
     """Send the form of the page of a closing, by the third officer, who has just signed in."""
     address, english = closing(desk), {"accept-language": "en"}
-    return client_of(desk.third).post(address, {"decision": decision, **form}, headers=english)
+    sent = {"decision": decision, "proposal": str(actions.proposal_of(desk.case)), **form}
+    return client_of(desk.third).post(address, sent, headers=english)
 
 
 def test_the_page_of_a_closing_says_what_is_proposed_by_whom_and_why_and_on_which_events(desk: Desk) -> None:
@@ -177,6 +179,41 @@ def test_a_closing_is_approved_or_sent_back_from_its_page(desk: Desk) -> None:
     assert desk.case.actions.get(type="case.closed").reason == "seen"
     assert client_of(desk.third).get(closing(desk)).status_code == 302
     assert decided(desk, "crown", proof_password=PASSWORD).status_code == 404
+
+
+@pytest.mark.parametrize("decision", ["approve", "send_back"])
+@pytest.mark.parametrize("is_of_finding", [True, False])
+def test_a_decision_is_about_the_proposal_that_its_page_showed(
+    desk: Desk, decision: str, *, is_of_finding: bool
+) -> None:
+    desk.proposed_by(desk.second)
+    finding = f"/admin/audit/finding/{desk.findings[0].pk}/"
+    shown = page(client_of(desk.third), f"{finding}change/" if is_of_finding else closing(desk))
+    [read] = set(re.findall(r'name="proposal" value="(\d+)"', shown))
+    actions.perform(desk.case.pk, desk.second, "withdraw")
+    actions.perform(desk.case.pk, desk.second, "propose", reason="nothing happened", outcome="explained")
+
+    def post(proposal: str | None) -> str:
+        form = {"reason": "seen", "proof_password": PASSWORD, "decision": decision}
+        form |= {} if proposal is None else {"proposal": proposal}
+        at = f"{finding}case/{decision}/" if is_of_finding else closing(desk)
+        return client_of(desk.third).post(at, form, follow=True, headers={"accept-language": "en"}).content.decode()
+
+    for stale in (read, "", "x", "None", None):
+        assert "The case has changed in the meantime" in post(stale)
+        assert desk.case.state == "second", "nobody has read this outcome"
+    post(str(desk.case.actions.filter(type="case.proposed").latest("pk").pk))
+    assert desk.case.state == {"approve": "closed", "send_back": "investigating"}[decision]
+
+
+def test_a_page_names_no_proposal_that_came_after_the_case_that_it_shows(desk: Desk) -> None:
+    shown = desk.proposed_by(desk.second)
+    assert proposal_shown(shown, list(shown.actions.all())) == actions.proposal_of(shown)
+    for outcome, reason in (("explained", shown.reason), (shown.outcome, "another")):
+        actions.perform(desk.case.pk, desk.second, "withdraw")
+        actions.perform(desk.case.pk, desk.second, "propose", reason=reason, outcome=outcome)
+        assert proposal_shown(shown, list(shown.actions.all())) is None
+    assert proposal_shown(desk.case, list(shown.actions.all())) == actions.proposal_of(shown)
 
 
 @pytest.mark.parametrize("form", [{}, {"proof_password": ""}, {"proof_password": "wrong"}])
@@ -227,7 +264,8 @@ def test_who_was_let_in_by_the_provider_approves_by_what_was_proved_there(
     shown = page(client, closing(desk))
     assert "proof_password" not in shown
     assert ("Sign in again with" in shown) is (status == 403)
-    assert client.post(closing(desk), {"decision": "approve"}).status_code == status
+    form = {"decision": "approve", "proposal": str(actions.proposal_of(desk.case))}
+    assert client.post(closing(desk), form).status_code == status
     assert desk.case.state == state
 
 

@@ -20,6 +20,7 @@ from django.contrib import admin
 
 from audit.access import casino_settings
 from audit.casework.state_machine import TRANSITIONS
+from audit.desk import sections  # noqa: F401  (registers the models of the desk with the admin site)
 from audit.desk.audited_admin import AuditedAdmin
 from audit.desk.settings.casinos import StatedAdmin
 from audit.models import RequestKind, RequestState, Verdict
@@ -120,26 +121,31 @@ def written() -> tuple[frozenset[str], frozenset[str]]:
     }
     types: set[str] = set()
     names: set[str] = set()
+    calls = [*_calls()]
     is_new = True
     while is_new:  # until no function is found any more that hands a type on
         is_new = False
-        for module in modules().values():
-            if module.name == TRAIL:
+        for module, function, call, target in calls:
+            if target not in writers:
                 continue
-            for function in (each for named in module.functions.values() for each in named):
-                for call in (node for node in ast.walk(function) if isinstance(node, ast.Call)):
-                    target = _called(module, call)
-                    if target not in writers:
-                        continue
-                    names |= _names(module, function, call)
-                    expression = _argument(call, writers[target])
-                    handed_on = _parameter(function, expression)
-                    if handed_on is None:
-                        types |= _types(module, function, expression)
-                    elif (own := f"{module.name}.{function.name}") not in writers:
-                        writers[own] = handed_on
-                        is_new = True
+            names |= _names(module, function, call)
+            expression = _argument(call, writers[target])
+            handed_on = _parameter(function, expression)
+            if handed_on is None:
+                types |= _types(module, function, expression)
+            elif (own := f"{module.name}.{function.name}") not in writers:
+                writers[own] = handed_on
+                is_new = True
     return frozenset(types), frozenset(names - {"reason"})
+
+
+def _calls() -> Iterator[tuple[Module, Function, ast.Call, str]]:
+    """Yield each call outside the trail: its module, its function, and the dotted name of what is called."""
+    for module in modules().values():
+        for function in (each for named in module.functions.values() for each in named):
+            for call in ast.walk(function) if module.name != TRAIL else ():
+                if isinstance(call, ast.Call):
+                    yield module, function, call, _called(module, call)
 
 
 def _called(module: Module, call: ast.Call) -> str:

@@ -200,7 +200,7 @@ def test_a_pending_finding_and_one_that_never_stood_have_a_page_without_a_case(
     assert "Pending: it will stand, and open a case, once run 2 is complete." in shown
     replayed(finding.stream_id)
     shown = page_of(desk, finding)
-    assert "Superseded by run 3: correction #17" in shown
+    assert "Superseded by run 3: a correction that waits for two officers" in shown
     assert "It never stood" in shown
     assert finding_page.RULES[finding.rule].title.en in shown
 

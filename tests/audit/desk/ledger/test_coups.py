@@ -65,6 +65,7 @@ LUCK = Observations(
         Observation(5, 1, change(20), "ann", players={"p1": change(20)}),
     ],
     voided=[Observation(7, 3, change(1)), Observation(8, 3), Observation(9, 3, change(-30))],
+    corrected=[4, 5],
 )
 
 
@@ -75,6 +76,7 @@ LUCK = Observations(
         ("player-luck", "p1", [3, 5, 2]),
         ("player-luck", "p2", [2]),
         ("late-luck", "p1", [3]),
+        ("corrected-luck", "p1", [5]),
         ("pair-luck", "p1, ann", [5, 2]),
         ("croupier-luck", "ann", [5, 2]),
         ("void-call", "R1", [9, 7, 8]),

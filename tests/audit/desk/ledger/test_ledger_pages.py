@@ -1094,5 +1094,5 @@ def test_what_is_inspected_is_the_wheel_or_the_set_of_dice(
 
 def test_a_level_of_the_budget_is_rounded_and_not_cut_off() -> None:
     cursor = LedgerCursor(budget="2", expected={"wheel": 7})
-    [group] = list_page._groups([Given("wheel", 1, 0.158)], cursor)
+    [group] = list_page._groups([Given("wheel", 1, 0.158)], cursor, frozenset())
     assert (group["given"], group["left"], group["expected"]) == ("0.16", "0.09", "7")

@@ -607,12 +607,12 @@ def test_a_note_about_a_process_names_its_person_once_and_leads_to_it_by_the_id(
     line = {"code": "chance", "verdict": "question", "rows": [row]}
     content = {"croupiers": [], "errors": [], "lines": [line]}
     Person.objects.create(casino=report.casino, kind="player", code="p9001", name="Bruno Keller")
-    address = page_of_night._note_address(report, row)
+    address = page_of_night._note_address(report, row, {})
     add_names(content, report.casino_id, for_page=True)
     with translation.override("en"):
         says = summary.remark(line, "EUR")
     assert says == "Player: luck on late wagers, Bruno Keller: asks a question after this night; level 1/16"
-    assert page_of_night._note_address(report, row) == address
+    assert page_of_night._note_address(report, row, {}) == address
     assert "q=p9001" in address
 
 
@@ -646,3 +646,24 @@ def test_a_month_shows_each_night_and_each_table_and_what_waits(report: NightRep
     bridge = {each["label"]: each["amount"] for each in page.context["bridge"]}
     assert bridge[wording.FIGURES["accounting_win"]] == money(content["total"]["W_acct"], "EUR")
     assert f"{DAY:%Y-%m-%d}" not in re.sub(r"\S+\.\d{4}-\d\d-\d\d\.\S+", "", page.content.decode())
+
+
+@pytest.mark.parametrize(("role", "leads_there"), [(Role.OFFICER, True), (Role.DIRECTOR, True), (Role.AUDITOR, False)])
+def test_a_session_that_is_still_open_leads_those_who_may_close_it_to_its_closing(
+    idle: Casino, role: Role, leads_there: bool
+) -> None:
+    dead, ended = session(idle, "R1"), session(idle, "R2")
+    assert dead[-1]["type"] == "session.closed"
+    stream_id = record(idle, dead[:-1])
+    record(idle, ended)
+    (reconciled,) = runs.reconcile(idle, DAY, actor="test", now=MORNING)
+    someone = Officer.objects.create_user(f"one-{role}", is_staff=True)
+    Membership.objects.create(officer=someone, casino=idle, role=role)
+    desk = Client()
+    desk.force_login(someone)
+    page = desk.get(at(reconciled), headers={"accept-language": "en"}).content.decode()
+    closing = reverse("admin:audit_loggedstream_closing", args=(stream_id,))
+    linked = re.findall(r'<a href="([^"]*/closing/)">([^<]+)</a>', page)
+    assert linked == ([(closing, "the session is not closed")] if leads_there else [])
+    if leads_there:
+        assert desk.get(closing).context["form"] is not None

@@ -99,7 +99,7 @@ def test_without_an_archive_the_page_says_how_one_is_made(auditor: Client) -> No
 @pytest.mark.superuser
 def test_of_backups_the_page_says_what_it_cannot_see_and_of_a_recovery_what_it_knows(auditor: Client) -> None:
     text = text_of(auditor)
-    assert "Backups are made outside Cabochon, which cannot see whether there is one." in text
+    assert "Backups are made outside Cabochon. It knows when one was noted" in text
     assert "Last recovery never" in text
     LogEpoch.objects.create(
         number=2, origin="cabochon.localhost/log/epoch-2", kept=120, forked_at=118, signed_size=180, note="a note",
@@ -116,5 +116,5 @@ def test_the_queries_do_not_grow_with_months_and_archives(
     for number in (3, 4):
         archived(date(1992, number, 1))
     seal()
-    with django_assert_max_num_queries(42):  # two of them ask whether what is kept of the page still holds
+    with django_assert_max_num_queries(70):  # two of them ask whether what is kept of the page still holds
         text_of(auditor)

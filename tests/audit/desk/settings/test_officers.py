@@ -13,6 +13,7 @@ from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from audit.access import accounts
+from audit.desk.audit_trail.words import ACTORS
 from audit.event_store import audit_trail
 from audit.models import AccountRequest, Membership, Officer, Role
 from tests.audit.casework.test_actions import PASSWORD, client_of, hired
@@ -126,6 +127,33 @@ def test_an_administrator_invites_nobody_elsewhere_nobody_without_a_role_and_no_
     officer = invite(client, f"grand-{tenant.code}", tenant, **grand)
     assert officer is not None
     assert (officer.is_superuser, officer.has_usable_password()) == (False, False)
+
+
+@pytest.mark.parametrize(
+    "name", ["KEEPER", "k\u0435eper", "beat", "System", "sign-in", "ke\u0131per", audit_trail.account_name().upper()]
+)
+def test_nobody_is_invited_under_a_name_that_is_taken_for_another_hand(
+    tenant: Tenant, administrator: Officer, name: str
+) -> None:
+    own = name.lower() in ("beat", "system", "sign-in", audit_trail.account_name().lower())
+    sent = name if own else administrator.username.replace("keeper", name)
+    assert sent != administrator.username
+    assert invite(client_of(administrator), sent, tenant) is None
+    assert invite(client_of(administrator), f"another-{tenant.code}", tenant) is not None
+
+
+@pytest.mark.parametrize("name", ["KEEPER", "keeper", "beat", "System", "SIGN-IN"])
+def test_the_database_refuses_such_a_name_where_another_was_invited_at_the_same_instant(
+    tenant: Tenant, administrator: Officer, name: str
+) -> None:
+    sent = administrator.username.replace("keeper", name) if "eeper" in name.lower() else name
+    details: dict[str, Any] = {"first_name": "", "last_name": "", "email": "", "is_shown": True}
+    with pytest.raises(accounts.AccountRefused, match="already exists"):
+        accounts.invite(administrator, username=sent, casino=tenant.casino, role=Role.OFFICER, **details)
+
+
+def test_no_officer_is_invited_as_what_acts_without_a_person() -> None:
+    assert set(ACTORS) == set(Officer.OF_NOBODY)
 
 
 def test_an_administrator_manages_neither_themselves_nor_officers_of_other_casinos_nor_superusers(

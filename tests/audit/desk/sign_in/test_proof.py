@@ -58,6 +58,11 @@ def address(desk: Desk, name: str) -> str:
     return f"/admin/audit/finding/{desk.findings[0].pk}/case/{name}/"
 
 
+def proposal(desk: Desk) -> dict[str, str]:
+    """Return the field by which a decision names the proposal that its page showed."""
+    return {"proposal": str(actions.proposal_of(desk.case))}
+
+
 def test_a_proof_of_five_minutes_ago_does_not_approve_and_the_password_does(desk: Desk) -> None:
     client = stale(desk.second)
     response = client.post(address(desk, "approve"))
@@ -67,7 +72,8 @@ def test_a_proof_of_five_minutes_ago_does_not_approve_and_the_password_does(desk
     wrong = client.post(address(desk, "approve"), {"proof_password": "wrong"})
     assert (wrong.status_code, desk.case.state) == (403, State.SECOND)
     assert SignInRefusal.objects.get().refusals == 1, "it counts as a failed sign-in"
-    assert client.post(address(desk, "approve"), {"proof_password": PASSWORD}).status_code == 302
+    proof = {"proof_password": PASSWORD, **proposal(desk)}
+    assert client.post(address(desk, "approve"), proof).status_code == 302
     assert desk.case.state == State.CLOSED
     assert client.post(address(desk, "reopen"), {"reason": "one more look"}).status_code == 302
     assert desk.case.state == State.INVESTIGATING, "the proof is fresh for five minutes"
@@ -87,12 +93,13 @@ def test_the_sign_in_is_a_proof_for_five_minutes(desk: Desk) -> None:
 def test_the_page_that_asks_keeps_what_was_entered(desk: Desk) -> None:
     client = stale(desk.second)
     reason = 'which "camera"?\n<b>4</b> & 5'
-    page = client.post(address(desk, "send_back"), {"reason": reason})
+    entered = {"reason": reason, **proposal(desk)}
+    page = client.post(address(desk, "send_back"), entered)
     kept = hidden(page)
-    assert kept == {"reason": reason}
+    assert kept == entered
     wrong = client.post(address(desk, "send_back"), {**kept, "proof_password": "wrong"})
     kept = hidden(wrong)
-    assert kept == {"reason": reason}, "and never the password"
+    assert kept == entered, "and never the password"
     assert client.post(address(desk, "send_back"), {**kept, "proof_password": PASSWORD}).status_code == 302
     assert desk.case.actions.get(type="case.sent_back").reason == reason
 
@@ -107,7 +114,7 @@ def test_an_officer_with_a_second_factor_gives_its_code_too(desk: Desk) -> None:
     TOTPDevice.objects.update(throttling_failure_count=0, throttling_failure_timestamp=None)
     totp = TOTP(device.bin_key, device.step, device.t0, device.digits, device.drift)
     totp.time = time.time()
-    form = {"proof_password": PASSWORD, "proof_code": f"{totp.token():06}"}
+    form = {"proof_password": PASSWORD, "proof_code": f"{totp.token():06}", **proposal(desk)}
     assert client.post(address(desk, "approve"), form).status_code == 302
     assert desk.case.state == State.CLOSED
 

@@ -35,6 +35,7 @@ from tests.audit.tables import Tenant
 pytestmark = pytest.mark.django_db
 
 BEGIN, CALLBACK = "/admin/login/provider/", "/admin/login/provider/callback/"
+SECRET = "shared by the provider and its client"
 CLIENT = "cabochon"
 
 
@@ -68,7 +69,7 @@ def _answers(address: str) -> bool:
 def configured(settings: Any, issuer: str) -> None:
     settings.AUTHENTICATION_BACKENDS = settings.ALL_AUTHENTICATION_BACKENDS
     settings.CABOCHON_OIDC_ISSUER, settings.CABOCHON_OIDC_CLIENT_ID = issuer, CLIENT
-    settings.CABOCHON_OIDC_CLIENT_SECRET, settings.CABOCHON_OIDC_NAME = "secret", "Keyring"
+    settings.CABOCHON_OIDC_CLIENT_SECRET, settings.CABOCHON_OIDC_NAME = SECRET, "Keyring"
     settings.CABOCHON_OIDC_GROUPS = "groups"
     settings.CABOCHON_OIDC_SECOND_FACTOR = frozenset({"mfa", "otp"})
 
@@ -511,7 +512,7 @@ OTHER_KEY = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
         ({}, OTHER_KEY, "RS256"),
         ({}, KEY, "RS512"),
         ({}, None, "none"),
-        ({}, "secret", "HS256"),
+        ({}, SECRET, "HS256"),
         ({"additional": "somebody else"}, KEY, "RS256"),
     ],
 )

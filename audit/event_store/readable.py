@@ -1,0 +1,29 @@
+r"""JSON that PostgreSQL keeps and cannot read.
+
+A column of type ``json`` keeps any text that is JSON. Its operators (``->>``) refuse one with ``\u0000``, which is no
+character of a text, or with half of a pair of surrogates. A role that may append can store such a body past the
+interface; a statement that reads every entry would then fail for good, and so would all that rests on it.
+"""
+
+from __future__ import annotations
+
+_UNREADABLE = r"(^|[^\\])(\\\\)*\\u(0000|d[89a-f])"
+r"""In a body: an escape of the character 0 or of a surrogate, with no backslash before it that is meant itself."""
+
+
+def readable(body: str) -> str:
+    r"""Return the SQL of a ``json`` expression that is null where its operators would fail.
+
+    Canonical JSON never escapes a pair of surrogates, so one that is whole counts as unreadable, too.
+    """
+    return f"(case when {is_readable(body)} then {body} end)"
+
+
+def is_readable(body: str) -> str:
+    r"""Return the SQL of whether a ``json`` expression can be read. Few bodies have ``\u``, so few are searched."""
+    return rf"(position('\u' in {body}::text) = 0 or {body}::text !~* '{_UNREADABLE}')"
+
+
+def is_dated(instant: str) -> str:
+    """Return the SQL of whether a ``timestamptz`` expression is in a year that Python's calendar has."""
+    return f"({instant} between '0001-01-03T00:00Z' and '9999-12-29T00:00Z')"
