@@ -112,6 +112,8 @@ def test_ten_that_wait_and_change_early_events_of_a_long_stream_cost_two_reading
     assert folded.count(2) == 2, "once with the corrections, and once without those that wait"
     assert len(folded) == 8 + 2 * 70, "a step comes to the first of them before"
     assert AdjudicationRun.objects.filter(stream_id=stream_id).count() <= runs_before + 2
+    begun_anew = AdjudicationRun.objects.filter(stream_id=stream_id).order_by("number")[runs_before]
+    assert not Finding.objects.filter(run=begun_anew, seq__gte=len(events) + 1).exists(), "read with what waits"
     assert answer_is_that_of_one_run(stream_id)
 
 
