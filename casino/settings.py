@@ -19,6 +19,12 @@ from casino.secret import secret_key
 BASE_DIR = PROJECT
 env = environ.Env()
 
+
+def number(name: str, default: float) -> float:
+    """Return a number of the environment; raise ``ValueError`` for what is none. Environ's own makes 19 of 1e9."""
+    return float(env.str(name, default=str(default)))
+
+
 DATA_DIR = data_folder()
 """All local data: the embedded servers' files, collected static files, the secret key."""
 
@@ -243,9 +249,9 @@ CABOCHON_ORIGIN = env.str("CABOCHON_ORIGIN", default="cabochon.localhost/log")
 CABOCHON_KEYS = Path(env.str("CABOCHON_KEYS", default=str(DATA_DIR / "keys")))
 CABOCHON_CHECKPOINT_KEYS = env.str("CABOCHON_CHECKPOINT_KEYS", default="")  # "": checkpoint, in CABOCHON_KEYS
 CABOCHON_CHECKPOINTS = env.list("CABOCHON_CHECKPOINTS", default=[str(DATA_DIR / "checkpoints")])
-CABOCHON_EXPORT_S = float(env.str("CABOCHON_EXPORT_S", default="60.0"))
+CABOCHON_EXPORT_S = number("CABOCHON_EXPORT_S", 60.0)
 CABOCHON_WITNESSES = env.list("CABOCHON_WITNESSES", default=[])  # each "vkey url"
-CABOCHON_WITNESS_EVERY = float(env.str("CABOCHON_WITNESS_EVERY", default="60.0"))
+CABOCHON_WITNESS_EVERY = number("CABOCHON_WITNESS_EVERY", 60.0)
 
 # Retention: of archived months, in years after the month, and the folder of their files; of surveillance video, in
 # days; of refused requests, in days, and in rows and bytes a day and API key
@@ -265,7 +271,7 @@ CABOCHON_MONTHS_A_DAY = env.int("CABOCHON_MONTHS_A_DAY", default=120)
 # Server-Sent Events: open streams of a web process, a casino at most half of them; and seconds after which one ends
 
 CABOCHON_FEED_STREAMS = env.int("CABOCHON_FEED_STREAMS", default=2)
-CABOCHON_FEED_STREAM_S = float(env.str("CABOCHON_FEED_STREAM_S", default="300.0"))
+CABOCHON_FEED_STREAM_S = number("CABOCHON_FEED_STREAM_S", 300.0)
 
 # Webhooks: networks that are not public and may be sent to, over http too; without any, https to public addresses alone
 
@@ -328,14 +334,14 @@ else:
 CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     "sweep": {
         "task": "audit.tasks.sweep",
-        "schedule": float(env.str("CABOCHON_SWEEP_S", default="5.0")),
+        "schedule": number("CABOCHON_SWEEP_S", 5.0),
         "options": {"queue": "replay", "expires": 30},
     },
     "purge": {"task": "audit.tasks.purge_quarantine", "schedule": 6 * 3600, "options": {"queue": "replay"}},
     # Beat sends each casino's night at its cutoff (casino.beat); this one catches up on missed nights.
     "nights": {
         "task": "audit.tasks.night_sweep",
-        "schedule": float(env.str("CABOCHON_NIGHTS_S", default="600.0")),
+        "schedule": number("CABOCHON_NIGHTS_S", 600.0),
         "options": {"queue": "night", "expires": 600},
     },
     # A task on each queue shows that beat, broker, worker and database work together.
@@ -351,22 +357,22 @@ CELERY_BEAT_SCHEDULE: dict[str, dict[str, Any]] = {
     # What a lost message has left, and webhooks whose pause is over.
     "notify": {
         "task": "audit.tasks.notify_sweep",
-        "schedule": float(env.str("CABOCHON_NOTIFY_S", default="2.0")),
+        "schedule": number("CABOCHON_NOTIFY_S", 2.0),
         "options": {"queue": "notify", "expires": 10},
     },
     "alerts": {
         "task": "audit.tasks.notify_alerts",
-        "schedule": float(env.str("CABOCHON_ALERTS_S", default="30.0")),
+        "schedule": number("CABOCHON_ALERTS_S", 30.0),
         "options": {"queue": "notify", "expires": 30},
     },
     "cases": {
         "task": "audit.tasks.sweep_cases",
-        "schedule": float(env.str("CABOCHON_CASES_S", default="60.0")),
+        "schedule": number("CABOCHON_CASES_S", 60.0),
         "options": {"queue": "night", "expires": 60},
     },
     "works": {  # background jobs
         "task": "audit.tasks.sweep_jobs",
-        "schedule": float(env.str("CABOCHON_WORKS_S", default="30.0")),
+        "schedule": number("CABOCHON_WORKS_S", 30.0),
         "options": {"queue": "replay", "expires": 30},
     },
 }
@@ -391,19 +397,19 @@ CACHES: dict[str, dict[str, Any]] = {
 
 # Health: the ages in seconds beyond which a process, or what waits for it, counts as standing still
 
-CABOCHON_BEAT_STALE_S = float(env.str("CABOCHON_BEAT_STALE_S", default="60.0"))
-CABOCHON_SEQUENCER_STALE_S = float(env.str("CABOCHON_SEQUENCER_STALE_S", default="60.0"))
-CABOCHON_REPLAY_STALE_S = float(env.str("CABOCHON_REPLAY_STALE_S", default="120.0"))
-CABOCHON_NIGHT_STALE_S = float(env.str("CABOCHON_NIGHT_STALE_S", default="1_200.0"))
-CABOCHON_NOTIFY_STALE_S = float(env.str("CABOCHON_NOTIFY_STALE_S", default="120.0"))
-CABOCHON_WITNESS_STALE_S = float(env.str("CABOCHON_WITNESS_STALE_S", default="3_600.0"))
+CABOCHON_BEAT_STALE_S = number("CABOCHON_BEAT_STALE_S", 60.0)
+CABOCHON_SEQUENCER_STALE_S = number("CABOCHON_SEQUENCER_STALE_S", 60.0)
+CABOCHON_REPLAY_STALE_S = number("CABOCHON_REPLAY_STALE_S", 120.0)
+CABOCHON_NIGHT_STALE_S = number("CABOCHON_NIGHT_STALE_S", 1_200.0)
+CABOCHON_NOTIFY_STALE_S = number("CABOCHON_NOTIFY_STALE_S", 120.0)
+CABOCHON_WITNESS_STALE_S = number("CABOCHON_WITNESS_STALE_S", 3_600.0)
 CABOCHON_FREE_MB = env.int("CABOCHON_FREE_MB", default=200)
 CABOCHON_HEARTBEAT_FILE = env.str("CABOCHON_HEARTBEAT_FILE", default="")  # set by the supervisor
 
 # Work of the web server: seconds of processor time that a key, an officer or an address has in each of its processes
 
-CABOCHON_PROCESSOR_RATE = float(env.str("CABOCHON_PROCESSOR_RATE", default="0.25"))
-CABOCHON_PROCESSOR_BURST_S = float(env.str("CABOCHON_PROCESSOR_BURST_S", default="3.0"))
+CABOCHON_PROCESSOR_RATE = number("CABOCHON_PROCESSOR_RATE", 0.25)
+CABOCHON_PROCESSOR_BURST_S = number("CABOCHON_PROCESSOR_BURST_S", 3.0)
 
 # Metrics: without a token there are none. The proxy whose certificate is looked at, HOST:PORT. A line for each request
 

@@ -12,6 +12,7 @@ from django.conf import settings
 from django.test import Client
 
 from casino.secret import secret_key
+from casino.settings import number
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -73,6 +74,13 @@ def test_the_deployment_checks_of_django_pass_behind_https() -> None:
     assert checked.returncode == 0, checked.stderr
 
 
-def test_a_number_of_the_environment_is_read_as_python_reads_it() -> None:
+def test_a_number_of_the_environment_is_read_as_python_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """``env.float`` leaves out letters: of 1e9 it makes 19."""
+    monkeypatch.setenv("CABOCHON_EXPORT_S", "1e9")
+    assert number("CABOCHON_EXPORT_S", 60.0) == 1_000_000_000
+    monkeypatch.setenv("CABOCHON_EXPORT_S", "60 seconds")
+    with pytest.raises(ValueError, match="60 seconds"):
+        number("CABOCHON_EXPORT_S", 60.0)
+    monkeypatch.delenv("CABOCHON_EXPORT_S")
+    assert number("CABOCHON_EXPORT_S", 60.0) == 60
     assert "env.float" not in (ROOT / "casino" / "settings.py").read_text()
