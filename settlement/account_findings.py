@@ -12,6 +12,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from settlement.accounts import Balance, LeftUpSums, stake_due_of
+from settlement.catalogue import RULES
 from settlement.differences import owed_by
 from settlement.finding import Finding, FindingRef
 from settlement.kinds import Split
@@ -123,6 +124,15 @@ def as_they_read(coup: Coup, seq: int, *, is_carried: bool) -> list[Finding]:
     return share_debt(claims, target, seq)
 
 
+def as_it_lies(found: Finding, coup: Coup, seq: int) -> Finding:
+    """Return the finding on a loser that lay on the felt as it reads when its player has the stake, or gave it back."""
+    if found.rule != LYING or found.put_right_by is not None:
+        return found
+    if coup.balance.stake >= coup.wager.standing:
+        return replace(found, facts=found.facts | {"gone_by": seq, "lay_at": "player"})
+    return found.put_right(seq) if "gone_by" in found.facts and not coup.debt else found
+
+
 def _is_open(found: Finding) -> bool:
     """Whether a finding is not put right. A loser that lies on the felt is no debt."""
     return found.put_right_by is None and found.rule != LYING
@@ -158,8 +168,14 @@ def share_debt(claims: Sequence[Finding], target: int, seq: int) -> list[Finding
     for index, now in signed.items():
         found = claims[index]
         if now != _signed(found):
-            shared[index] = replace(found, owed=owed_by(found.rule, now, found.player)) if now else found.put_right(seq)
+            shared[index] = _owing(found, now) if now else found.put_right(seq)
     return shared
+
+
+def _owing(found: Finding, now: int) -> Finding:
+    """Return a finding that owes ``now``. What was information, as the act of another reading, is a claim by that."""
+    severity = RULES[found.rule].severity if found.severity == "info" else found.severity
+    return replace(found, owed=owed_by(found.rule, now, found.player), severity=severity)
 
 
 def _signed(found: Finding) -> int:

@@ -31,6 +31,7 @@ from settlement.catalogue.rule import Severity
 from settlement.corrections import Change, Corrections, Fault, can_remove, fitting, target_of
 from settlement.events import (
     OPENERS,
+    DisputeSettled,
     EntryAnnulled,
     EntryCorrected,
     Event,
@@ -45,8 +46,8 @@ from settlement.mentions import mentioned
 from settlement.outcomes import Effect
 from settlement.state import ActedOn, Table
 
-MONEY = frozenset(("payout.made", "payout.recovered", "stakes.collected"))
-"""The types of events that move money."""
+MONEY = frozenset(("payout.made", "payout.recovered", "stakes.collected", "dispute.settled", "orphan.recorded"))
+"""The types of events by which the house moves money or chips of a wager."""
 
 ANNOUNCEMENT = "result.announced"
 """The type of the events by which the players hear a result."""
@@ -136,8 +137,8 @@ def follow(table: Table, event: Event, corrections: Corrections, found: Sequence
         table.read = event.seq
     elif event.type == ANNOUNCEMENT and (result := table.acted_on.get(table.read)) is not None:
         result.is_announced = True
-    if event.type in MONEY:  # one that is annulled moved, too, for whoever undoes a result after it
-        ids = mentioned((event, corrections.corrected(event)))
+    if _moves_money(event):  # one that is annulled moved, too, for whoever undoes a result after it
+        ids = mentioned((event, corrections.corrected(event)), table.disputes)
         table.last_money.update((wager_id, event.seq) for wager_id in ids & table.last_money.keys())
     if noted is not None and noted.removed:
         return
@@ -147,8 +148,15 @@ def follow(table: Table, event: Event, corrections: Corrections, found: Sequence
             table.money.clear()
             if noted is not None:
                 noted.counts = VOIDING_FLAGS.isdisjoint(getattr(event.data, "flags", None) or ())
-    elif event.type in MONEY:
-        table.money += [(event.seq, wager_id) for wager_id in sorted(mentioned((corrections.corrected(event),)))]
+    elif _moves_money(event):
+        ids = mentioned((corrections.corrected(event),), table.disputes)
+        table.money += [(event.seq, wager_id) for wager_id in sorted(ids)]
+
+
+def _moves_money(event: Event) -> bool:
+    """Whether chips or money of a wager changed hands; a settlement that nobody approved moves none."""
+    is_void = type(event) is DisputeSettled and not (event.data.approved_by and event.data.amount)
+    return event.type in MONEY and not is_void
 
 
 def fault_of(table: Table, change: Change, corrections: Corrections) -> Fault | None:

@@ -26,7 +26,7 @@ from settlement.changes import ref_of
 from settlement.corrections import Change, Corrections
 from settlement.events import Event, EventsLost, SessionClosed, SessionOpened
 from settlement.finding import HIDING, Fact, Finding, FindingRef
-from settlement.incidents import as_consequence, is_about_money
+from settlement.incidents import as_consequence
 from settlement.mentions import mentioned
 from settlement.state import Difference, Ledger, Table, Wager
 from settlement.verdicts import as_it_stands
@@ -192,6 +192,7 @@ class Comparisons:
                 assert difference.cause is not None
                 findings[at] = as_consequence(finding, difference.cause)
                 difference.has_consequences = True
+                _keep_in_account(self.state.table, findings[at])
 
     def excused(self, standing: list[Finding]) -> list[Finding]:
         """Return the findings of the coup under way, those put down to a change that hold only by it."""
@@ -362,10 +363,18 @@ def _otherwise(difference: Difference) -> set[str]:
 
 def _is_by(difference: Difference, finding: Finding) -> bool:
     """Whether ``finding`` is about what was done between an entry and its change, and not about money."""
-    if difference.cause is None or is_about_money(finding):
+    if difference.cause is None or finding.owed is not None:
         return False
     done = finding.facts.get("first_seq", finding.seq)  # what was put right names the event at which it was done
     return isinstance(done, int) and difference.entry < done < difference.cause.seq
+
+
+def _keep_in_account(table: Table, finding: Finding) -> None:
+    """Let the account of a wager, of whose chips ``finding`` is, know it as it reads now."""
+    wager = table.wagers.get(finding.wager or "")
+    if wager is not None and wager.account is not None:
+        claims = wager.account.claims
+        wager.account.claims = tuple(finding if each.ref == finding.ref else each for each in claims)
 
 
 def _cancel(difference: Difference, here: list[FindingRef], there: list[FindingRef]) -> None:

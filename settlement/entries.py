@@ -35,6 +35,8 @@ class Move(Struct, frozen=True, array_like=True, gc=False):
 class Act(Struct, frozen=True, array_like=True, gc=False):
     """A withdrawal that ``rule`` forbids, judged when its coup ends. ``amount`` in minor units.
 
+    Or the sweep of a stake on a throw that decides nothing for it: of the whole, with ``amount`` 0.
+
     ``is_lifting``: the stake was the player's, so that only what he took beyond it is irregular.
     """
 
@@ -71,6 +73,7 @@ class Account(Struct, array_like=True, gc=False):
     gift: int = 0  # of what was paid: was rounded up in the player's favour
     claims: tuple[Finding, ...] = ()  # on the money and the chips of ended coups, as they read now
     head: FindingRef | None = None  # the first finding on them, of which the others are consequences
+    laid_again: int = 0  # of what was recovered: he had taken it, and it lies where it lay
 
 
 class PendingAct(Struct, array_like=True, gc=False):

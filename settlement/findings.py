@@ -28,6 +28,7 @@ def find(
     difference: int | None = None,
     croupier: str | None = None,
     severity: str | None = None,
+    cites: str | None = None,
     **facts: Fact,
 ) -> None:
     """Report a finding of ``rule``. The last of ``evidence`` is the event that completes it; zeros are left out.
@@ -35,7 +36,8 @@ def find(
     Nothing is reported that rests on the absence of events which the session does not observe: ``families``.
     ``expected`` and ``recorded`` are amounts in minor units or text. ``difference`` overrides what follows from them.
     ``about`` is a wager whose player and payer are concerned although the finding does not name it; ``croupier`` is
-    who paid where there is no wager. ``severity`` overrides the rule's own.
+    who paid where there is no wager. ``severity`` overrides the rule's own. ``cites`` is the rule whose clauses are
+    cited in place of its own.
     """
     if table.session is not None and is_silent(
         rule,
@@ -45,7 +47,7 @@ def find(
         was_zero=wager is not None and wager.zero_by > 0,
     ):
         return
-    known = RULES[rule]
+    known, clauses = RULES[rule], RULES[cites or rule]
     seq = evidence[-1]
     about = about or wager
     if wager is not None:
@@ -56,7 +58,7 @@ def find(
     remember(table, ref, wager, facts)
     if difference is None:
         difference = difference_of(rule, expected, recorded)
-    provisions = cited(known, table.ruleset, wager.bet if wager else None, wager.status if wager else None)
+    provisions = cited(clauses, table.ruleset, wager.bet if wager else None, wager.status if wager else None)
     if (other_game := analogy(table.ruleset, provisions)) is not None:
         facts["analogy"] = other_game
     player = _player_of(table, about, facts)
@@ -69,7 +71,7 @@ def find(
             wager=wager_id,
             expected=expected,
             recorded=recorded,
-            provision=provision_of(known, table.ruleset, wager.bet if wager else None),
+            provision=provision_of(clauses, table.ruleset, wager.bet if wager else None),
             provisions=provisions,
             # A coup's money is judged when it ends: what was completed before a loss did not come after it.
             after_loss=table.after_loss and (table.loss is None or seq >= table.loss.seq),

@@ -66,7 +66,7 @@ LASTING: Mapping[str, str] = MappingProxyType(
 """The rules that are found again while the irregularity lasts, and the fact that says since which event."""
 
 JUDGED_LATER = "void-throw-settled"
-"""The one of them that a sweep, a move or a marker raises at once, and a payout when its coup ends."""
+"""The one of them that a move or a marker raises at once, a payout and a sweep when their coup ends."""
 
 MOST_REMEMBERED = 100
 """The pockets or dice of one coup that are remembered as deciding nothing."""
@@ -115,19 +115,19 @@ def remember(table: Table, ref: FindingRef, wager: Wager | None, facts: Mapping[
         since = facts.get(LASTING[rule])
         key = _lasting(rule, since)
         first = table.first_of.get(key)
-        # A payout is judged when its coup ends, after a sweep that came later: then it is the first.
+        # Money is judged when its coup ends, after a move that came later: then it is the first.
         if isinstance(since, int) and (first is None or first[0] != since or first[1].seq > ref.seq):
             table.first_of[key] = (since, ref)
 
 
 def note_at_once(table: Table, found: Finding) -> None:
-    """Keep a finding of a sweep, a move or a marker while a payout before it waits for its verdict."""
-    if found.rule == JUDGED_LATER and table.moved:
+    """Keep a finding of a move or a marker while a payout or a sweep before it waits for its verdict."""
+    if found.rule == JUDGED_LATER and (table.moved or table.taken):
         table.found_at_once.append(found)
 
 
 def caused_anew(table: Table, amended: Iterable[Finding]) -> list[Finding]:
-    """Return the findings raised at once whose first is a payout that has been judged since, as they read now.
+    """Return the findings raised at once whose first is of money that has been judged since, as they read now.
 
     ``amended`` are those that the coup has changed, among which they may be.
     """
@@ -167,11 +167,6 @@ def _of_event(table: Table, seq: int) -> Iterable[Finding]:
         if finding.seq != seq:
             return
         yield finding
-
-
-def is_about_money(finding: Finding) -> bool:
-    """Whether a finding is about money, and not only about what somebody did."""
-    return finding.difference is not None or finding.rule in MONEY
 
 
 def as_consequence(finding: Finding, cause: FindingRef) -> Finding:

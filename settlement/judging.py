@@ -17,14 +17,15 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from settlement.account_findings import NO_CLAIM, RULE_OF_STAKE, Coup, as_one_incident, as_they_read
+from settlement.account_findings import NO_CLAIM, RULE_OF_STAKE, Coup, as_it_lies, as_one_incident, as_they_read
 from settlement.accounts import NO_ACCOUNT, LeftUpSums, balance, net, part_of_stake, stake_due_of
 from settlement.acts import PUT_RIGHT, facts_of
+from settlement.catalogue.groups import WITHDRAWALS_FORBIDDEN
 from settlement.findings import find
 from settlement.money import share
 from settlement.other_readings import soften
-from settlement.payouts import find_unsettled
-from settlement.state import Account, Move, Table, Wager
+from settlement.payouts import facts_of_unsettled
+from settlement.state import Account, Act, Move, Table, Wager
 
 
 def judge(table: Table, wager: Wager, sums: LeftUpSums, seq: int, *, is_over: bool = True) -> Account:
@@ -49,7 +50,7 @@ def judge(table: Table, wager: Wager, sums: LeftUpSums, seq: int, *, is_over: bo
         _find_sweep(coup, coup.part if carrier == "sweep" else 0, is_over=is_over)
     head = as_one_incident(table, start, account.head)
     moved = max([move.seq for move in account.moves] + [sums.seq]) or seq
-    claims = as_they_read(coup, moved, is_carried=carrier is not None)
+    claims = [as_it_lies(each, coup, moved) for each in as_they_read(coup, moved, is_carried=carrier is not None)]
     claims += [each for each in table.findings[start:] if each.rule not in NO_CLAIM]
     return replace(account, debt=debt, gift=sum(found.rounded), claims=tuple(claims), head=head)
 
@@ -78,12 +79,15 @@ def is_plain(wager: Wager, sums: LeftUpSums) -> bool:
 
 def _find_claim(coup: Coup, seq: int) -> str | None:
     """Report the new part of the debt. Return what carries it; None if only earlier findings can."""
-    table, wager = coup.table, coup.wager
+    table, wager, acts = coup.table, coup.wager, coup.account.acts
+    is_paid = any(move.winnings + move.stake + move.settled > 0 for move in coup.payments)
+    if coup.part > 0 and any(act.rule in WITHDRAWALS_FORBIDDEN for act in acts) and not (is_paid or coup.sums.seq):
+        return "act"  # what is taken back of it is no payment
     if coup.payments or (coup.sums.seq and coup.part > 0):
         _find_payment(coup)
         return "payment"
     if coup.part > 0:
-        return "act" if coup.account.acts else None
+        return None
     is_known = wager.status == "released" and any(each.put_right_by is None for each in coup.account.claims)
     if (wager.id in table.due or coup.sums.seq) and not is_known:
         winnings, stake = coup.due
@@ -126,7 +130,7 @@ def _was_paid_before_it_was_taken(coup: Coup) -> bool:
 
 def _find_undue(coup: Coup) -> None:
     """Report money that nothing made due."""
-    table, wager, moves = coup.table, coup.wager, coup.payments
+    wager, moves = coup.wager, coup.payments
     seqs = coup.seqs if not moves else [move.seq for move in moves]
     due = sum(coup.due) if not wager.undecided else stake_due_of(wager)
     unexplained = Move(seqs[-1], rule="payout-without-result", by=wager.placed_by)
@@ -140,8 +144,8 @@ def _find_undue(coup: Coup) -> None:
     elif last.rule == "payout-without-result":
         _claim(coup, last.rule, last.by, *seqs, due=due, status=wager.status)
     else:
-        paid: dict[str, Any] = {"expected": 0, "recorded": due + coup.balance.debt, "difference": coup.part}
-        find_unsettled(table, wager, last.rule, last.by, *seqs, event_type="payout.made", result=last.result, **paid)
+        facts = dict[str, Any](facts_of_unsettled(last.rule, last.by, "payout.made", last.result))
+        _claim(coup, last.rule, last.by, *seqs, due=due, **facts)
 
 
 def _find_on_loser(coup: Coup) -> None:
@@ -217,16 +221,17 @@ def _rule_of_stake(coup: Coup) -> tuple[str, dict[str, Any]]:
 
 def _inform(coup: Coup) -> None:
     """Report what is worth knowing of payments that left no debt."""
-    moves, found = coup.payments, coup.balance
+    moves, found = [move for move in coup.payments if not move.put_back], coup.balance
     _find_rounded(coup)
     if len(moves) == 1:
-        if found.winnings:
+        if found.winnings and not moves[0].settled:  # a settlement tells no winnings from a stake
             facts = {"winnings_due": coup.due[0], "winnings_paid": coup.due[0] + found.winnings}
             _claim(coup, "payout-parts-mixed", *coup.seqs, due=sum(coup.due), **facts)
         return
     parts = {(move.winnings > 0, move.stake > 0) for move in moves}
-    if len(moves) == 2 and parts == {(True, False), (False, True)} and not any(move.settled for move in moves):
-        return  # winnings and stake apart are one payment
+    is_one = len(moves) == 2 and parts == {(True, False), (False, True)} and not any(move.settled for move in moves)
+    if is_one or not moves:  # winnings and stake apart are one payment
+        return
     due = sum(coup.due) if not coup.wager.undecided else stake_due_of(coup.wager)
     _claim(coup, "payout-put-right", *coup.seqs, due=due, movements=len(moves))
 
@@ -272,36 +277,46 @@ def _check_announced(table: Table, wager: Wager, moves: Sequence[Move]) -> None:
 def _find_acts(coup: Coup, carried: int) -> None:
     """Report withdrawals that the rules forbid; the last one owes ``carried``."""
     account, wager = coup.account, coup.wager
-    acts = [act for act in account.acts if not (act.is_lifting and not carried)]
+    acts = [act for act in account.acts if act.rule in WITHDRAWALS_FORBIDDEN and (carried or not act.is_lifting)]
     if wager.status == "refunded_half" and not carried:  # what he took is the half, and his choice
         acts = [act for act in acts if act.rule != "imprisoned-stake-withdrawn"]
     for act in acts:
         seq = act.evidence[-1]
         back = [move for move in coup.payments if move.stake < 0 and move.seq > seq]
-        if not account.lifted or -sum(move.stake for move in back) >= act.amount:
-            right_by = back[-1].seq if back else wager.changed_by  # the sweep
-            facts = dict[str, Any](facts_of("wager.withdrawn", act.rule, act.amount, seq, right_by))
-            find(coup.table, PUT_RIGHT, *act.evidence, right_by, wager=wager, **facts)
+        is_carrier = carried and act is acts[-1]
+        if not is_carrier and (not account.lifted or -sum(move.stake for move in back) >= act.amount):
+            _find_put_right(coup, act, "wager.withdrawn", back[-1].seq if back else wager.changed_by)  # the sweep
             continue
         facts = dict[str, Any](act.facts)
         if not wager.undecided and wager.status != "withdrawn":
             facts = {"decided_seq": wager.decided_by, "status": wager.status} | facts
-        facts |= {"recorded": act.amount, "difference": (carried or None) if act is acts[-1] else None}
+        facts |= {"recorded": act.amount, "difference": carried if is_carrier else None}
         find(coup.table, act.rule, *act.evidence, wager=wager, severity=act.severity, **facts)
+
+
+def _find_put_right(coup: Coup, act: Act, event_type: str, right_by: int) -> None:
+    facts = dict[str, Any](facts_of(event_type, act.rule, act.amount or None, act.evidence[-1], right_by))
+    find(coup.table, PUT_RIGHT, *act.evidence, right_by, wager=coup.wager, cites=act.rule, **facts)
 
 
 def _find_sweep(coup: Coup, carried: int, *, is_over: bool) -> None:
     """Report a stake that was swept without being lost, unless it was handed back in the same coup.
 
-    ``is_over``: the coup has ended. Until then the sweep of a winner stands.
+    Where it lies again where it lay, that is an act put right. ``is_over``: the coup has ended. Until then the sweep of
+    a winner stands.
     """
-    table, wager = coup.table, coup.wager
-    is_back = not wager.is_swept
+    wager, is_back = coup.wager, not coup.wager.is_swept
     if not wager.undecided:
         is_back |= coup.balance.stake >= 0 or not coup.balance.debt
-    if is_back and not carried and (is_over or wager.status != "won"):
-        return
-    decided, swept = wager.decided_by, table.taken[wager.id]
+    sweeps = [act for act in coup.account.acts if act.rule not in WITHDRAWALS_FORBIDDEN]  # on a throw that is none
+    stands = bool(sweeps or carried or not is_back or (wager.status == "won" and not is_over))
     rule = "void-stake-kept" if wager.status == "void" else "winning-wager-collected"
-    seqs, owes = (wager.placed_by, decided or 0, swept), carried or None
-    find(table, rule, *seqs, wager=wager, difference=owes, status=wager.status, decided_seq=decided)
+    evidence = wager.placed_by, wager.decided_by or 0, coup.table.taken[wager.id]
+    for sweep in sweeps or [Act(rule, 0, evidence, {"status": wager.status, "decided_seq": wager.decided_by})]:
+        owes = carried if sweep.evidence[-1] == evidence[-1] else 0
+        back = next((move.seq for move in coup.payments if move.put_back and move.seq > sweep.evidence[-1]), 0)
+        if back and not owes:
+            _find_put_right(coup, sweep, "stakes.collected", back)
+        elif stands:
+            facts = dict[str, Any](sweep.facts | {"difference": owes or None})
+            find(coup.table, sweep.rule, *sweep.evidence, wager=wager, **facts)

@@ -23,6 +23,7 @@ from settlement.account_findings import LYING
 from settlement.accounts import find_left_up, handed_back, handed_since
 from settlement.events import PayoutMade, PayoutRecovered, StakesCollected, WagerPlaced
 from settlement.events.stakes import WagerPlacedData
+from settlement.finding import Fact
 from settlement.findings import find
 from settlement.kinds import Kind
 from settlement.staff import payer
@@ -136,7 +137,6 @@ def enter(table: Table, wager: Wager, move: Move) -> None:
         wager.is_swept = False  # it lies again where it lay
         account.put_back += move.stake
         account.moves = (*account.moves[:-1], replace(move, put_back=move.stake))
-        table.taken.pop(wager.id, None)
     table.moved[wager.id] = None
     if move.is_payment:
         table.due.pop(wager.id, None)
@@ -145,6 +145,8 @@ def enter(table: Table, wager: Wager, move: Move) -> None:
 def _note_recovered(wager: Wager, account: Account, stake: int) -> None:
     """Keep apart what the house has of a stake, or the player put in; else what was handed back lies there again."""
     is_decided = not wager.undecided and not account.before_half  # the half at a zero may still be taken back
+    if not is_decided:
+        account.laid_again += min(stake, account.lifted - account.laid_again)
     if is_decided or account.withdrawn or account.lifted:
         account.recovered += stake
     else:
@@ -154,12 +156,14 @@ def _note_recovered(wager: Wager, account: Account, stake: int) -> None:
 def lift(table: Table, wager: Wager, seq: int, amount: int, *acts: Act) -> None:
     """Enter that the player took ``amount`` of a stake, in minor units; ``acts`` are judged when the coup ends."""
     account = account_of(table, wager)
-    gone = account.lifted + min(account.recovered, handed_back(wager, account))
+    with_house = min(account.recovered - account.laid_again, handed_back(wager, account))
+    gone = account.lifted - account.laid_again + with_house
     amount = 0 if wager.is_swept else min(amount, max(0, wager.standing - gone))
     if amount:
         enter(table, wager, Move(seq, lifted=amount))
         account.lifted += amount
-    account.acts = (*account.acts, *acts)
+    if not wager.is_swept:  # nobody takes what lies in the bank
+        account.acts = (*account.acts, *acts)
     table.moved[wager.id] = None
     wager.changed_by = seq
 
@@ -198,14 +202,10 @@ _SHOWN_BY = {"void-throw-settled": "voided_seq", "barred-number-settled": "barre
 """The facts that name the throw which decided nothing, by rule. Else it is a come-out on which the wager was off."""
 
 
-def find_unsettled(
-    table: Table, wager: Wager, rule: str, by: int, *seqs: int, event_type: str, result: str, **amounts: Any
-) -> None:
-    """Report that ``wager`` was collected, or paid ``amounts``, on a throw that decides nothing for it."""
-    facts: dict[str, Any] = {_SHOWN_BY.get(rule, "come_out_seq"): by, "event_type": event_type}
-    if rule not in _SHOWN_BY:
-        facts["result"] = result
-    find(table, rule, by, *seqs, wager=wager, **amounts, **facts)
+def facts_of_unsettled(rule: str, by: int, event_type: str, result: str) -> dict[str, Fact]:
+    """Return the facts of a payment or a sweep on a throw, event ``by``, that decides nothing for the wager."""
+    facts: dict[str, Fact] = {_SHOWN_BY.get(rule, "come_out_seq"): by, "event_type": event_type}
+    return facts if rule in _SHOWN_BY else facts | {"result": result}
 
 
 # Sweeps
@@ -238,16 +238,11 @@ def collect(table: Table, event: StakesCollected) -> None:
             lay_there = wager.stake if wager.status == "withdrawn" else wager.standing
             gone = wager.stake_paid - account.put_back + account.lifted
             wager.is_swept = gone < lay_there  # an empty spot is not swept
-            wager.changed_by = seq
-            if unsettled is None:
-                table.taken[wager_id] = seq
-                continue
-            raised = len(table.findings)
-            rule, by = unsettled
-            find_unsettled(table, wager, rule, by, seq, event_type=event.type, result=table.result)
-            table.moved[wager_id] = None
-            account.claims += tuple(table.findings[raised:])
-            account.head = account.head or next((each.ref for each in account.claims), None)
+            wager.changed_by = table.taken[wager_id] = seq
+            if unsettled is not None:
+                rule, by = unsettled
+                facts = facts_of_unsettled(rule, by, event.type, table.result)
+                account.acts = (*account.acts, Act(rule, 0, (by, seq), facts))
 
 
 def _lay_there(wager: Wager, account: Account) -> None:

@@ -147,13 +147,15 @@ def _unusual(table: Table, left_up: dict[str, LeftUpSums]) -> list[str]:
     """
     ids = list(dict.fromkeys([*table.moved, *left_up, *table.taken]))
     if len(ids) > 1:
-        ids.sort(key=lambda wager_id: _last_move(table.wagers[wager_id]))
+        ids.sort(key=lambda wager_id: _first_verdict(table, table.wagers[wager_id]))
     return ids
 
 
-def _last_move(wager: Wager) -> int:
+def _first_verdict(table: Table, wager: Wager) -> int:
     account = wager.account
-    return account.moves[-1].seq if account is not None and account.moves else 0
+    moved = account.moves[-1].seq if account is not None and account.moves else 0
+    swept = table.taken.get(wager.id, 0)
+    return min(moved or swept, swept or moved)
 
 
 # Missing payments, losers left lying, wagers never placed
@@ -176,10 +178,12 @@ def _find_stakes_left(table: Table, seq: int) -> None:
             if account is not None and (wager.is_swept or account.debt > 0):
                 continue  # it is in the bank, or the player has it: then that is the claim
             raised, decided = len(table.findings), wager.decided_by
-            facts = {"decided_seq": decided, "result": wager.result, "ending": table.coups_end_by}
+            ending = table.coups_end_by
+            facts = {"decided_seq": decided, "result": wager.result, "ending": ending, "lay_at": ending}
             find(table, LYING, decided or 0, seq, wager=wager, **cast(dict[str, Any], facts))
             if len(table.findings) > raised:
                 account = account_of(table, wager)
+                account.head = as_one_incident(table, raised, account.head)
                 account.claims = (*account.claims, table.findings[-1])
                 wager.changed_by = seq
     table.swept.clear()

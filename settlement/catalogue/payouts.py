@@ -194,13 +194,13 @@ PAYOUTS = (
         name="losing-wager-not-collected",
         severity="major",
         needs="collections",
-        facts={"decided_seq": "number", "result": "text", "ending": "ending"},
+        facts={"decided_seq": "number", "result": "text", "ending": "ending", "gone_by": "number", "lay_at": "text"},
         title=Wording("Losing wager not collected", "Mise perdante non ramassée"),
         message=Wording(
             "Wager {the_wager} lost at event {decided_seq}[ (result {result})] and had not been collected[ when "
-            "{ending}].",
+            "{ending}].[ The stake went to its player at event {gone_by}.]",
             "La mise {the_wager} a perdu à l’événement {decided_seq}[ (résultat {result})] et n’avait pas été "
-            "ramassée[ quand {ending}].",
+            "ramassée[ quand {ending}].[ L’enjeu est allé à son joueur à l’événement {gone_by}.]",
         ),
         explanation=Wording(
             "A lost stake left on the layout plays again for nothing. The house is owed it.",

@@ -403,14 +403,20 @@ REMEDIES_BY_FACT: Mapping[str, tuple[str, Mapping[str, Wording]]] = MappingProxy
             },
         ),
         "losing-wager-not-collected": (
-            "ending",
+            "lay_at",
             {
+                "player": Wording(
+                    "Remind the croupier[ {croupier}] to sweep lost stakes before the next coup, unlike that of wager "
+                    "{wager}.",
+                    "Rappeler au croupier[ {croupier}] de ramasser les enjeux perdus avant le coup suivant, "
+                    "contrairement à celui de la mise {wager}.",
+                ),
                 "close": Wording(
                     "Establish with the croupier[ {croupier}] where the stake of wager {wager}[ ({stake})] was when "
                     "the session closed.",
                     "Établir avec le croupier[ {croupier}] où se trouvait l’enjeu de la mise {wager}[ ({stake})] à la "
                     "clôture de la séance.",
-                )
+                ),
             },
         ),
         "goodwill-paid": (

@@ -221,6 +221,61 @@ TAPES = {
         place w2 rouge 100                    ! wager-after-no-more-bets:w2 stake-out-of-limits:w2
         land 1
     """,
+    # Stakes swept that were not lost
+    "swept in play, and laid back where it lay": """
+        fr-roulette collections
+        place w1 rouge 1000
+        sweep w1
+        pay w1 0+1000                         ! act-put-right:w1 ? winning-wager-collected payout-without-result
+        land 0
+        zero w1 prison
+        sweep w1
+        pay w1 0+1000                         ? act-put-right
+        sweep w1                              ! winning-wager-collected:w1
+        land 2
+    """,
+    "swept on a throw that decides nothing for it, and laid back": """
+        fr-craps collections
+        place w1 dont_win 1000
+        place w2 field 1000
+        throw 6-6
+        pay w2 2000+1000
+        sweep w1                              ? barred-number-settled
+        pay w1 0+1000                         ! act-put-right:w1
+        void slid
+        sweep w1
+        pay w1 0+1000                         ! act-put-right:w1 ? void-throw-settled
+        sweep w1                              ! void-throw-settled:w1
+        throw 1-1
+        pay w1 1000+1000
+    """,
+    "swept while it was off, and laid back": """
+        qc-craps collections
+        place w1 buy_bet 1000 number=6 marker=buy commission=50
+        throw 1-2
+        sweep w1
+        pay w1 0+1000                         ! act-put-right:w1 ? inactive-wager-settled
+        throw 3-3
+        sweep w1                              ! inactive-wager-settled:w1
+        throw 1-2
+        pay w1 0+1000                         ? act-put-right
+        throw 1-2
+    """,
+    "at la boule, as at any game": """
+        fr-boule collections calls
+        place w1 rouge 1000
+        sweep w1
+        pay w1 0+1000                         ! act-put-right:w1
+        call
+        place w2 rouge 1000
+        take w2                               ! act-put-right:w2
+        place w3 rouge 1000                   ! wager-after-no-more-bets:w3
+        roll 3
+        pay w1 1000+1000
+        sweep w3                              ! void-stake-kept:w3
+        call
+        roll 5
+    """,
     # Announcements
     "another number announced, then the right one": """
         fr-american-roulette announcements
@@ -682,6 +737,24 @@ def test_what_stood_first_is_written_as_it_was(lines: str, first: str) -> None:
     assert f" was irregular ({first}). " in put_right.message("en")
     for language in LANGUAGES:
         assert "—" not in put_right.message(language) + put_right.remedy(language)
+
+
+def test_what_was_put_right_cites_what_it_was_at_odds_with() -> None:
+    lines = """
+        fr-craps collections
+        place w2 dont_win 1000
+        throw 6-6
+        place w1 win 1000
+        sweep w2
+        pay w2 0+1000                         ! act-put-right:w2
+        throw 3-3
+        take w1
+        recover w1 0+1000                     ! act-put-right:w1
+        throw 1-1
+    """
+    found = {each.wager: each for each in play(lines)}
+    assert found["w1"].provisions == ("art. 55-8 A after 4°",)
+    assert found["w2"].provisions == ("art. 55-8 A 2°", "art. 55-8 A intro")
 
 
 def test_one_event_that_puts_several_acts_right_is_one_finding() -> None:

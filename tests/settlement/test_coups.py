@@ -87,6 +87,55 @@ TAPES = {
         recover w1 0+1000                     ! act-put-right:w1 ? contract-wager-withdrawn
         throw 5-1
     """,
+    "of what he took and gave back in part, the claim stands where he took it: nobody paid": """
+        fr-roulette calls collections
+        place w1 noir 1000
+        call
+        +9s take w1                           ! withdrawal-after-no-more-bets:w1
+        recover w1 0+500                      ? payout-without-result
+        land 1
+        take w1 300                           ? withdrawal-of-decided-wager
+        take w1 200                           ! withdrawal-of-decided-wager:w1
+        recover w1 0+400                      ! act-put-right:w1 ? losing-wager-paid
+        call
+        land 1
+    """,
+    "what he took and laid back lies there, and is taken again": """
+        fr-roulette calls collections
+        place w1 noir 1000
+        call
+        +9s take w1
+        recover w1 0+1000                     ! act-put-right:w1
+        land 1
+        take w1                               ! withdrawal-of-decided-wager:w1
+        call
+        land 1                                ? losing-wager-not-collected
+    """,
+    "nobody takes what lies in the bank": """
+        fr-roulette collections
+        place w1 noir 1000
+        land 1
+        sweep w1
+        take w1                               ? withdrawal-of-decided-wager act-put-right
+        place w2 rouge 1000
+        land 0
+        sweep w2
+        take w2 500                           => w2:awaiting_decision ? imprisoned-stake-withdrawn
+        pay w2 0+500                          => w2:refunded_half
+        land 1
+    """,
+    "a settlement of all that is due is right, and tells no winnings from a stake": """
+        fr-roulette
+        place w1 plein 1000 numbers=3
+        place w2 plein 1000 numbers=3
+        land 3
+        dispute w1
+        settle 5 36000 approved_by=chef       ? payout-parts-mixed
+        pay w2 30000+1000
+        dispute w2
+        settle 8 5000 approved_by=chef        ! payout-put-right:w2
+        land 3
+    """,
     "what was handed back whole leaves an empty spot, which is not swept": """
         fr-roulette collections
         place w1 rouge 1000
@@ -100,7 +149,7 @@ TAPES = {
         sweep w1
         pay w1 0+600                          ? payout-without-result
         sweep w1
-        pay w1 0+600                          ! payout-put-right:w1 ? payout-without-result
+        pay w1 0+600                          ! act-put-right:w1 ? payout-without-result payout-put-right
         throw 1-1
     """,
     "an undecided wager that was paid: by the net, when the coup ends": """

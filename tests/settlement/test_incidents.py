@@ -325,7 +325,7 @@ def test_what_follows_a_throw_that_was_voided_wrongly_names_that() -> None:
         ("valid-throw-voided", 4): None,
         ("void-throw-settled", 5): ("valid-throw-voided", 4),
         ("void-throw-settled", 6): ("valid-throw-voided", 4),
-        ("void-throw-settled", 8): None,
+        ("void-throw-settled", 8): ("void-throw-settled", 5),  # of the same wager
     }
 
 

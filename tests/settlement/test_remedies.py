@@ -69,6 +69,26 @@ def test_nothing_is_swept_that_was_swept() -> None:
     assert found.remedy("en") == "Note with the croupier how the error on wager w1 was put right at event 5."
 
 
+def test_nothing_is_swept_that_went_to_its_player() -> None:
+    lines = """
+        fr-roulette collections
+        place w1 plein 1000 numbers=5 player=P1
+        land 3
+        land 4                                  ! losing-wager-not-collected
+        take w1                                 ! withdrawal-of-decided-wager
+        land 4
+    """
+    lay, taken = play(lines)
+    assert taken.caused_by == lay.ref  # one incident
+    assert lay.message("en").endswith("when the next result came. The stake went to its player at event 5.")
+    assert lay.remedy("en") == (
+        "Remind the croupier to sweep lost stakes before the next coup, unlike that of wager w1."
+    )
+    assert taken.remedy("en") == "Recover €10.00 from P1."
+    recovered = only(f"{lines}    recover w1 0+1000\n        land 4", "losing-wager-not-collected")
+    assert recovered.put_right_by == 7
+
+
 PAID_BY_HALVES = """
     fr-roulette
     place w1 plein 1000 numbers=5 player=P1

@@ -93,6 +93,21 @@ UNDOING = {
     "after money that is annulled": (
         "critical", ON_NINE, ball("9"), paid("a", 35000), annulled(4), corrected(3, TO_TEN)
     ),
+    "after a settlement": (
+        "critical",
+        ON_NINE, ball("9"), ("dispute.opened", {"wager": "a"}),
+        ("dispute.settled", {"opened": 4, "amount": 36000, "approved_by": "chef"}), corrected(3, TO_TEN),
+    ),
+    "after a settlement that nobody approved": (
+        "info",
+        ON_NINE, ball("9"), ("dispute.opened", {"wager": "a"}), ("dispute.settled", {"opened": 4, "amount": 36000}),
+        corrected(3, TO_TEN),
+    ),
+    "after a stake went to the cash desk": (
+        "critical",
+        placed("a", "noir"), ball("0"), ball("2"), ("orphan.recorded", {"wager": "a", "amount": 1000}),
+        corrected(4, {"pocket": "3"}),
+    ),
     "approved by who recorded it": ("critical", ON_NINE, ball("9"), corrected(3, TO_TEN, actor="chef")),
     "approved by another": ("info", ON_NINE, ball("9"), corrected(3, TO_TEN, actor="croupier")),
     "late, and approved by who recorded it": (
@@ -262,6 +277,36 @@ def test_money_is_judged_by_what_stands() -> None:
         ("losing-wager-paid", "a", "critical"),
         ("payout-missing", "d", "critical"),
     ]
+
+
+def test_a_sweep_that_was_right_under_the_entry_accuses_nobody() -> None:
+    swept = "stakes.collected", {"wagers": ["a"]}
+    opened = {"observes": ["collections"]}
+    rest = [ON_NINE, ball("10"), swept, corrected(3, {"pocket": "9"}), ball("4"), paid("a", 35000)]
+    for until in range(4, len(rest) + 1):
+        findings = adjudicate(stream_of("fr-roulette", *rest[:until], opened=opened)).findings
+        change = of_changes(findings)[0]
+        [sweep] = [finding for finding in findings if finding.rule == "winning-wager-collected"]
+        assert (sweep.severity, sweep.caused_by, sweep.owed) == ("info", change.ref, None)
+    assert sweep.put_right_by == 7
+
+
+def test_what_an_act_under_the_entry_comes_to_owe_is_no_information() -> None:
+    swept = "stakes.collected", {"wagers": ["a"]}
+    rest = [placed("a", "noir"), ball("3"), swept, corrected(3, {"pocket": "0"}), ball("4"), ball("5")]
+    findings = adjudicate(stream_of("fr-roulette", *rest, opened={"observes": ["collections"]})).findings
+    [sweep] = [finding for finding in findings if finding.rule == "winning-wager-collected"]
+    assert (sweep.severity, sweep.caused_by) == ("critical", of_changes(findings)[0].ref)
+    assert sweep.owed is not None
+    assert (sweep.owed.by, sweep.owed.amount) == ("house", 1000)
+
+
+def test_a_stake_left_without_an_owner_under_the_entry_is_no_mismatch() -> None:
+    orphan = "orphan.recorded", {"wager": "a", "amount": 1000}
+    rest = [placed("a", "noir"), ball("0"), ball("2"), orphan, corrected(4, {"pocket": "3"})]
+    findings = adjudicate(stream_of("fr-roulette", *rest)).findings
+    [mismatch] = [finding for finding in findings if finding.rule == "orphan-mismatch"]
+    assert (mismatch.severity, mismatch.caused_by) == ("info", of_changes(findings)[0].ref)
 
 
 def test_an_integrators_own_event_may_be_corrected() -> None:

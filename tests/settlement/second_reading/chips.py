@@ -10,6 +10,7 @@ Where the text is open, it is read like this.
 *   "A stake that is the player's at that moment … may have been lifted unseen": the whole stake, of which nothing was
     handed back and that was not swept, or nothing. A half needs a payout.
 *   Nobody lifts what does not lie there: what was lifted already, or swept, or was handed back and recovered since.
+    What he had lifted goes "back to the felt while the wager is undecided": it lies there, and may be lifted again.
     What was lifted too late may be withdrawn in time later on: that is no more than the stake, unless he gave it back
     or paid for it.
 *   "What was wrong and is right by then … it lies again where it lay, or was handed back": an undecided stake that was
@@ -42,6 +43,8 @@ class Chips:
     """Of the stake, handed back before anything decided the wager."""
     laid_back: int = 0
     """Of the stake, swept and handed back: it lies where it lay."""
+    put_in: int = 0
+    """Of what was recovered: what he had lifted, and put back while the wager was undecided."""
     known: int = 0
     """What was handed back and not recovered when the last coup ended that did not decide the wager."""
 
@@ -52,7 +55,7 @@ class Chips:
 
     def lies(self, standing: int) -> int:
         """Return what lies there for the player to lift."""
-        gone = self.lifted + min(self.recovered, self.handed_back)
+        gone = self.lifted - self.put_in + min(self.recovered - self.put_in, self.handed_back)
         return 0 if self.is_swept else max(0, standing - gone)
 
     def hand_back(self, winnings: int, stake: int, standing: int, *, is_undecided: bool) -> None:
@@ -78,6 +81,8 @@ class Chips:
             self.handed_back -= laid_back
             self.handed_in_play -= laid_back
             stake -= laid_back
+        if is_undecided:
+            self.put_in += min(stake, self.lifted - self.put_in)
         self.recovered += stake
 
     def sweep(self, standing: int, status: str) -> None:

@@ -285,6 +285,10 @@ ROULETTE: dict[str, tuple[list[Reported], tuple[int, int, int]]] = {
     "a loser handed back": ([ROUGE, ball(2), paid(0, 1000), ball(4)], (1000, 0, 1000)),
     "a loser lifted": ([ROUGE, ball(2), lifted(400), ball(4)], (400, 0, 400)),
     "a loser lifted, who put it back to be swept": ([ROUGE, ball(2), lifted(), swept(), ball(4)], (0, 0, 0)),
+    "what he lifted too late and put back is lifted again": (
+        [ROUGE, CALL, late(*lifted()), taken_back(0, 1000), ball(2), lifted(), ball(4)],
+        (1000, 0, 1000),
+    ),
     "a loser swept, then withdrawn: nothing lies there": ([ROUGE, ball(2), swept(), lifted(), ball(4)], (0, 0, 0)),
     "a loser handed back, and recovered: nothing lies there": (
         [ROUGE, ball(2), paid(0, 1000), taken_back(0, 1000), lifted(), ball(4)],
