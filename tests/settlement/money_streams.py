@@ -45,6 +45,13 @@ OF_ONE_TABLE = {
         ),
         st.tuples(st.just("ball.settled"), data({"pocket": st.sampled_from(["0", "1", "2"])})),
     ),
+    "fr-boule": (
+        data(
+            {"wager": MONEY_WAGERS, "bet": st.sampled_from(["rouge", "noir"]), "stake": MONEY_STAKES},
+            left_up_from=MONEY_WAGERS,
+        ),
+        st.tuples(st.just("boule.settled"), data({"number": st.sampled_from([1, 2, 5])})),
+    ),
 }
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from tests.settlement.second_reading import craps, quebec, roulette
+from tests.settlement.second_reading import boule, craps, quebec, roulette
 from tests.settlement.second_reading.book import Book, Table
 from tests.settlement.second_reading.practice import Events
 
@@ -21,6 +21,7 @@ TABLES: dict[str, Callable[[Events], Table]] = {
     "qc-craps": quebec.table,
     "fr-roulette": roulette.table,
     "fr-american-roulette": roulette.table,
+    "fr-boule": boule.table,
 }
 
 HIS = ("void", "withdrawn", "released")
@@ -70,7 +71,7 @@ def balance(book: Book, name: str) -> Balance:
 
 UNTOUCHABLE = ("entry.corrected", "entry.annulled")
 
-VOIDS = {"spin.voided": "ball.settled", "throw.voided": "dice.thrown"}
+VOIDS = {"spin.voided": "ball.settled", "throw.voided": "dice.thrown", "boule.voided": "boule.settled"}
 
 
 def standing(events: Events) -> Events:
@@ -93,7 +94,7 @@ def standing(events: Events) -> Events:
                     corrections.setdefault(corrected, []).append(seq)
             case "entry.annulled":
                 annul(events, data["annuls"], seq, corrections, annulled)
-            case "spin.voided" | "throw.voided" if "voids" in data:
+            case "spin.voided" | "throw.voided" | "boule.voided" if "voids" in data:
                 results = [
                     one["seq"]
                     for one in events[: seq - 1]

@@ -11,6 +11,7 @@ from typing import Any
 
 from tests.settlement.second_reading import account
 from tests.settlement.second_reading.book import Book
+from tests.settlement.second_reading.boule import Boule
 from tests.settlement.second_reading.chips import Chips
 from tests.settlement.second_reading.coups import American, Craps, Quebec, Roulette, Session
 from tests.settlement.second_reading.practice import Events
@@ -321,7 +322,7 @@ class Dirt:
         if data is not None:
             if "number" in data:
                 # It may have been moved.
-                data = {**data, "number": self.book().table.wagers[name].number or data["number"]}
+                data = {**data, "number": getattr(self.book().table.wagers[name], "number", None) or data["number"]}
             laid = {**data, "wager": self.session.new_id(), "stake": stake, **more}
             self.put("wager.placed", **laid)
             self.session.recent = [*self.session.recent[-11:], laid]
@@ -623,6 +624,8 @@ class Dirt:
         event = self.rng.choice(results)
         if isinstance(self.session, Craps):
             data = event["data"] | {"faces": self.session.faces()}
+        elif isinstance(self.session, Boule):
+            data = {"number": self.rng.randrange(1, 10)}
         else:
             zeros = ["0", "00"] if isinstance(self.session, American) else ["0"]
             data = {"pocket": self.rng.choice([self.rng.choice(zeros), *map(str, self.rng.sample(range(37), 3))])}
@@ -631,10 +634,12 @@ class Dirt:
 
     def void_result(self) -> None:
         events = account.standing(self.session.events)
-        results = [event for event in events if event["type"] in ("ball.settled", "dice.thrown")]
+        results = [event for event in events if event["type"] in account.VOIDS.values()]
         for event in results[-1:]:
             if isinstance(self.session, Craps):
                 self.put("throw.voided", announced_by="stickman", flags=["slid"], voids=event["seq"])
+            elif isinstance(self.session, Boule):
+                self.put("boule.voided", reason="unsure", voids=event["seq"])
             else:
                 self.put("spin.voided", announced_by="croupier", reason="unsure", voids=event["seq"])
 
@@ -646,10 +651,10 @@ def is_lying(chips: Chips, stake: int) -> bool:
 def stream(seed: int) -> tuple[Session, int, Counter[str]]:
     """Return the session of a seed, written to its end, its number of coups, and the kinds of dirt in it.
 
-    Even seeds are roulette, odd craps; of ten, one is American and one of Québec. A stream ends with a result or a
-    close: the last coup that has ended is judged.
+    Even seeds are roulette, odd craps; of ten, one is American, one la boule and one of Québec. A stream ends with a
+    result or a close: the last coup that has ended is judged.
     """
-    games = {4: American, 5: Quebec}
+    games = {4: American, 5: Quebec, 8: Boule}
     session = games.get(seed % 10, Craps if seed % 2 else Roulette)(seed, practice=True)
     session.observes = OBSERVES
     session.open()
