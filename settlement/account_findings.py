@@ -173,9 +173,10 @@ def share_debt(claims: Sequence[Finding], target: int, seq: int) -> list[Finding
 
 
 def _owing(found: Finding, now: int) -> Finding:
-    """Return a finding that owes ``now``. What was information, as the act of another reading, is a claim by that."""
+    """Return a finding that owes ``now``. An act that owed nothing, or was put down to a correction, is a claim now."""
     severity = RULES[found.rule].severity if found.severity == "info" else found.severity
-    return replace(found, owed=owed_by(found.rule, now, found.player), severity=severity)
+    difference = now if found.difference is None else found.difference
+    return replace(found, owed=owed_by(found.rule, now, found.player), difference=difference, severity=severity)
 
 
 def _signed(found: Finding) -> int:

@@ -30,6 +30,7 @@ def unclaimed(answer: Adjudication, observes: Iterable[str]) -> Faults:
         return []
     claims: dict[str, int] = defaultdict(int)
     for found in answer.findings:
+        assert found.owed is None or found.difference is not None, f"{found.rule} owes, and differs by nothing"
         if found.wager in answer.wagers and found.rule not in COMMISSIONS:
             claims[found.wager] += owed(found)
     return [

@@ -691,6 +691,19 @@ def owed(found: Finding) -> int | None:
     return found.owed.amount if found.owed.by == "player" else -found.owed.amount
 
 
+def test_a_claim_that_comes_to_stand_at_a_sweep_has_a_difference() -> None:
+    tape = """
+        fr-roulette collections
+        place w1 noir 1000
+        land 0
+        sweep w1                              ! winning-wager-collected:w1
+        land 2                                ! zero-decision-missing:w1
+        land 2
+    """
+    (sweep,) = [each for each in play(tape) if each.rule == "winning-wager-collected"]
+    assert (sweep.difference, owed(sweep)) == (-1000, -1000)  # what the record adds up has a difference
+
+
 def test_goodwill_that_nobody_approved_is_major() -> None:
     findings = play("""
         fr-craps

@@ -298,7 +298,7 @@ def test_what_an_act_under_the_entry_comes_to_owe_is_no_information() -> None:
     [sweep] = [finding for finding in findings if finding.rule == "winning-wager-collected"]
     assert (sweep.severity, sweep.caused_by) == ("critical", of_changes(findings)[0].ref)
     assert sweep.owed is not None
-    assert (sweep.owed.by, sweep.owed.amount) == ("house", 1000)
+    assert (sweep.owed.by, sweep.owed.amount, sweep.difference) == ("house", 1000, -1000)
 
 
 def test_a_stake_left_without_an_owner_under_the_entry_is_no_mismatch() -> None:
