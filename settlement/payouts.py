@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from msgspec import UNSET
 from msgspec.structs import replace
 
 from settlement import acts
@@ -204,8 +203,10 @@ _SHOWN_BY = {"void-throw-settled": "voided_seq", "barred-number-settled": "barre
 
 def facts_of_unsettled(rule: str, by: int, event_type: str, result: str) -> dict[str, Fact]:
     """Return the facts of a payment or a sweep on a throw, event ``by``, that decides nothing for the wager."""
-    facts: dict[str, Fact] = {_SHOWN_BY.get(rule, "come_out_seq"): by, "event_type": event_type}
-    return facts if rule in _SHOWN_BY else facts | {"result": result}
+    shown_by = _SHOWN_BY.get(rule)
+    if shown_by is None:
+        return {"come_out_seq": by, "event_type": event_type, "result": result}
+    return {shown_by: by, "event_type": event_type}
 
 
 # Sweeps
@@ -276,20 +277,14 @@ def note_left_up(table: Table, wager: Wager, seq: int) -> None:
         find_left_up(table, wager, None if source is wager else source, seq, expected=0)
     elif source.status != "out_of_scope":
         table.left_up[wager.id] = LeftUp(source.id, seq)
-        _spare_the_missing(table, wager, source)
-
-
-def _spare_the_missing(table: Table, wager: Wager, source: Wager) -> None:
-    """Expect no payout where all that is due plays on."""
-    all_due = source.winnings_due + source.stake_due
-    if source.id in table.due and (wager.stake == all_due or (source.status != "won" and wager.stake > all_due)):
-        del table.due[source.id]
+        all_due = source.winnings_due + source.stake_due
+        if wager.stake == all_due or (source.status != "won" and wager.stake > all_due):
+            table.due.pop(source.id, None)  # all that is due plays on: no payout is expected
 
 
 def _continue(table: Table, event: PayoutMade, source: Wager, wager_id: str, kinds: Mapping[str, Kind]) -> None:
     """Open the wager that plays on with the stake of ``source`` that this payout did not hand back."""
-    seq = event.seq
-    known = table.wagers.get(wager_id)
+    seq, known = event.seq, table.wagers.get(wager_id)
     if known is not None:
         # It was described before the payout, or is another wager altogether.
         if known.left_up_from != source.id or known.placed_by < table.coup_began:
@@ -297,13 +292,13 @@ def _continue(table: Table, event: PayoutMade, source: Wager, wager_id: str, kin
         return
     if source.undecided or source.status == "out_of_scope":  # it plays on itself
         return
-    kind = kinds.get(source.bet)
-    due = source.standing if source.status == "lost" else source.stake_due
+    kind, due = kinds.get(source.bet), source.standing if source.status == "lost" else source.stake_due
     kept = due - handed_since(source)
     if kept <= 0:
         return
-    wager = replace(
-        Wager(wager_id, source.bet, kept, kept, seq, source.player, source.seat, changed_by=seq),
+    wager = Wager(
+        *(wager_id, source.bet, kept, kept, seq, source.player, source.seat),
+        changed_by=seq,
         throws_before=table.throws,
         call_before=table.last_call,
         left_up_from=source.id,
@@ -328,14 +323,10 @@ def _continue(table: Table, event: PayoutMade, source: Wager, wager_id: str, kin
 
 def _as_placed(event: PayoutMade, wager: Wager, kind: Kind) -> WagerPlaced:
     """Return the placement that a payout with ``continues_as`` stands for."""
-    numbers, which = list(wager.pockets) or UNSET, list(wager.which) or UNSET
-    named: dict[str, Any] = {
-        "number": wager.number or UNSET,
-        "base": wager.base or UNSET,
-        "numbers": numbers,
-        "which": which,
-    }
-    data = WagerPlacedData(wager=wager.id, bet=wager.bet, stake=wager.stake, marker=kind.marker or UNSET, **named)
+    numbers, which = list(wager.pockets), list(wager.which)
+    said = {"number": wager.number, "base": wager.base, "numbers": numbers, "which": which, "marker": kind.marker}
+    named: dict[str, Any] = {name: value for name, value in said.items() if value}
+    data = WagerPlacedData(wager=wager.id, bet=wager.bet, stake=wager.stake, **named)
     return WagerPlaced(stream=event.stream, seq=event.seq, occurred_at=event.occurred_at, data=data)
 
 
