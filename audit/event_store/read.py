@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from audit.event_store import archived, binary_copy, cluster
+from audit.event_store.readable import is_readable, readable
 from settlement.events import VOIDS
 
 PAGE = 1_000
@@ -167,11 +168,15 @@ def _nothing(stream_id: int) -> list[Any]:
     return []
 
 
-_IS_CHANGE = (
-    "(envelope ->> 'type' in ('entry.corrected', 'entry.annulled')"
-    " or (envelope ->> 'type' = any (%b::text[]) and envelope -> 'data' -> 'voids' is not null))"
-)
-"""An event that acts on an earlier one; its parameter is the types that may void a result."""
+def _is_change(body: str) -> str:
+    """Return the SQL of whether an event acts on an earlier one; its parameter is the types that may void a result.
+
+    One that the database cannot read may: the engine reads it, and says.
+    """
+    return (
+        f"case when {is_readable(body)} then {body} ->> 'type' in ('entry.corrected', 'entry.annulled')"
+        f" or {body} ->> 'type' = any (%b::text[]) and {body} -> 'data' -> 'voids' is not null else true end"
+    )
 
 
 def corrections_of(stream_id: int) -> list[bytes]:
@@ -184,7 +189,7 @@ def corrections_of(stream_id: int) -> list[bytes]:
 def _corrections_under(stream_id: int, chain: bytes) -> tuple[bytes, ...]:
     """Scan a stream once for each chain value, which stands for all that is in it."""
     rows = binary_copy.execute(
-        f"select envelope from log.event where stream_id = %b::bigint and {_IS_CHANGE} order by seq",
+        f"select envelope from log.event where stream_id = %b::bigint and {_is_change('envelope')} order by seq",
         (stream_id, [kind.type for kind in VOIDS]),
     )
     rows = rows or _nothing(stream_id)
@@ -201,8 +206,8 @@ def of_types(stream_id: int, types: Collection[str]) -> tuple[bytes, ...]:
 def _of_types_under(stream_id: int, chain: bytes, types: tuple[str, ...]) -> tuple[bytes, ...]:
     """Scan a stream once for each chain value, as ``_corrections_under``."""
     rows = binary_copy.execute(
-        "select envelope from log.event where stream_id = %b::bigint and envelope ->> 'type' = any (%b::text[])"
-        " order by seq",
+        "select envelope from log.event where stream_id = %b::bigint"
+        f" and {readable('envelope')} ->> 'type' = any (%b::text[]) order by seq",
         (stream_id, list(types)),
     )
     rows = rows or _nothing(stream_id)
@@ -214,7 +219,7 @@ def sessions_counted(stream_ids: list[int]) -> dict[int, set[str]]:
     rows = binary_copy.execute(
         "select distinct stream_id, coalesce(envelope #>> '{data,session}', envelope #>> '{data,data,session}')"
         " from log.event where stream_id = any (%b::bigint[])"
-        " and envelope ->> 'type' in ('drop.counted', 'entry.corrected')",
+        f" and {readable('envelope')} ->> 'type' in ('drop.counted', 'entry.corrected')",
         (stream_ids,),
     )
     archived.demand_all_here(set(stream_ids) - {stream_id for stream_id, _session in rows})
@@ -232,19 +237,19 @@ def firsts_of(stream_ids: list[int]) -> list[tuple[int, bytes]]:
 
 
 _CHANGED_LATER = (
-    "exists (select from log.event c where c.stream_id = l.stream_id and c.seq > l.seq"
-    f" and {_IS_CHANGE.replace('envelope', 'c.envelope')})"
+    f"exists (select from log.event c where c.stream_id = l.stream_id and c.seq > l.seq and {_is_change('c.envelope')})"
 )
 
 _LAST_OF_TYPE = (
     f"select s.stream_id, e.envelope, {_CHANGED_LATER.replace('l.stream_id', 's.stream_id').replace('l.seq', 'e.seq')}"
     " from unnest(%b::bigint[]) as s (stream_id) cross join lateral (select seq, envelope from log.event l"
-    " where l.stream_id = s.stream_id and l.envelope ->> 'type' = %b::text order by seq desc limit 1) e"
+    f" where l.stream_id = s.stream_id and {readable('l.envelope')} ->> 'type' = %b::text order by seq desc limit 1) e"
 )
 
 _LAST_OF_TYPE_ON_NODES = (
     f"select distinct on (l.stream_id) l.stream_id, l.envelope, {_CHANGED_LATER} from log.event l"
-    " where l.stream_id = any (%b::bigint[]) and l.envelope ->> 'type' = %b::text order by l.stream_id, l.seq desc"
+    f" where l.stream_id = any (%b::bigint[]) and {readable('l.envelope')} ->> 'type' = %b::text"
+    " order by l.stream_id, l.seq desc"
 )
 
 

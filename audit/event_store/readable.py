@@ -1,14 +1,25 @@
-r"""JSON that PostgreSQL keeps and cannot read.
+r"""Events that PostgreSQL keeps and cannot read, and instants that no calendar has.
 
 A column of type ``json`` keeps any text that is JSON. Its operators (``->>``) refuse one with ``\u0000``, which is no
 character of a text, or with half of a pair of surrogates. A role that may append can store such a body past the
-interface; a statement that reads every entry would then fail for good, and so would all that rests on it.
+interface; a statement that reads other events with it would then fail for good, and so would all that rests on it. So
+each statement passes such a body by, the sequencer does not seal it, and verification names it.
 """
 
 from __future__ import annotations
 
+import re
+
 _UNREADABLE = r"(^|[^\\])(\\\\)*\\u(0000|d[89a-f])"
 r"""In a body: an escape of the character 0 or of a surrogate, with no backslash before it that is meant itself."""
+
+
+_search_unreadable = re.compile(_UNREADABLE.encode(), re.IGNORECASE).search
+
+
+def holds_unreadable(bodies: bytes) -> bool:
+    """Whether the database cannot read one of ``bodies``, JSON of one or of several together."""
+    return rb"\u" in bodies and _search_unreadable(bodies) is not None
 
 
 def readable(body: str) -> str:

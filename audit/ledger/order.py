@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from audit.event_store import binary_copy, cluster
+from audit.event_store.readable import readable
 
 FIRST_LEAVES = 16
 LEAVES_AT_ONCE = 5_000
@@ -30,7 +31,7 @@ class Close(NamedTuple):
 
 # Leaf by leaf in the order of the tree, to the first close: "offset 0" keeps the planner from gathering and sorting
 # every close first, which it does while it has no statistics, so that each event would be read again for each session.
-_CLOSES = """
+_CLOSES = f"""
 select l.log_index, l.stream_id, e.seq, l.received_at
 from (select l.log_index, l.stream_id, b.first_seq, b.last_seq, b.received_at
       from log.leaf l
@@ -43,7 +44,7 @@ from (select l.log_index, l.stream_id, b.first_seq, b.last_seq, b.received_at
       order by l.log_index offset 0) l
 cross join lateral (select min(seq) as seq from log.event
                     where stream_id = l.stream_id and seq between l.first_seq and l.last_seq
-                      and envelope ->> 'type' = 'session.closed') e
+                      and {readable("envelope")} ->> 'type' = 'session.closed') e
 where e.seq is not null
 order by l.log_index limit 1
 """
@@ -58,13 +59,13 @@ where l.log_index >= %b::bigint and l.log_index < %b::bigint and s.casino_id = %
   and not exists (select from audit_ledgerbatch f where f.stream_id = l.stream_id and f.kind = 'draws')
   and not exists (select from audit_ledgersetaside a where a.stream_id = l.stream_id and a.kind = 'draws')
 """
-_CLOSES_OF_NODES = """
+_CLOSES_OF_NODES = f"""
 select l.log_index, b.stream_id, min(e.seq), min(b.received_at)
 from log.batch b
 join unnest(%(indexes)b::bigint[], %(streams)b::bigint[], %(firsts)b::bigint[]) as l (log_index, stream_id, first_seq)
   on b.stream_id = l.stream_id and b.first_seq = l.first_seq
 join log.event e on e.stream_id = b.stream_id and e.seq between b.first_seq and b.last_seq
-where b.stream_id = any (%(streams)b::bigint[]) and e.envelope ->> 'type' = 'session.closed'
+where b.stream_id = any (%(streams)b::bigint[]) and {readable("e.envelope")} ->> 'type' = 'session.closed'
 group by l.log_index, b.stream_id order by l.log_index limit 1
 """
 

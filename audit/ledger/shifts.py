@@ -12,19 +12,21 @@ from zoneinfo import ZoneInfo
 
 from audit.event_store import binary_copy, cluster
 from audit.event_store.binary_copy import BinaryArray
+from audit.event_store.readable import is_dated, readable
 from audit.models import RegisterEntry
 from audit.reconciliation.night import Night
 from audit.register import in_force
 from audit.register.shifts import SHIFTS, shift_at
 
-_CLOSES = """
-select c.stream_id, least(e.occurred_at, (
+_CLOSES = f"""
+select c.stream_id, least(case when {is_dated("e.occurred_at")} then e.occurred_at end, (
     select b.received_at from log.batch b
     where b.stream_id = c.stream_id and b.first_seq <= c.seq order by b.first_seq desc limit 1))
 from (
   select s.stream_id, coalesce(
     (select f.last_seq from audit_ledgerbatch f where f.stream_id = s.stream_id and f.kind = 'draws'),
-    (select min(e.seq) from log.event e where e.stream_id = s.stream_id and e.envelope ->> 'type' = 'session.closed')
+    (select min(e.seq) from log.event e
+     where e.stream_id = s.stream_id and {readable("e.envelope")} ->> 'type' = 'session.closed')
   ) as seq
   from unnest(%b::bigint[]) as s (stream_id)) c
 join log.event e on e.stream_id = c.stream_id and e.seq = c.seq

@@ -18,16 +18,17 @@ from django.db import connection, transaction
 
 from audit import monitoring
 from audit.event_store import audit_trail, cluster
+from audit.event_store.readable import is_dated
 from audit.models import Alert, AlertEnd, AlertKind, AlertNotice, Casino, NightSubscriber
 from audit.notifications import alert_messages
 
 BEHIND_AT_MOST = 5_000
 """Streams that wait for the law and are looked at, the longest waiting first."""
 
-_NEWEST = """
+_NEWEST = f"""
 select b.stream_id, b.received_at, (
   select max(e.occurred_at) from log.event e
-  where e.stream_id = b.stream_id and e.seq >= b.first_seq and e.seq < b.next_seq)
+  where e.stream_id = b.stream_id and e.seq >= b.first_seq and e.seq < b.next_seq and {is_dated("e.occurred_at")})
 from unnest(%(streams)s::bigint[]) s (stream_id)
 join lateral (select * from log.batch b where b.stream_id = s.stream_id order by b.first_seq desc limit 1) b on true
 """

@@ -1,7 +1,8 @@
 """Envelopes as verification and the sequencer read them: is a body an envelope, and of the event that it is stored as?
 
-An envelope is a JSON object with ``stream``, ``seq``, ``type``, ``v``, ``occurred_at`` and ``data``, an object. Table
-systems send others, which the interface refuses; the database keeps any JSON that somebody else puts there.
+An envelope is a JSON object with ``stream``, ``seq``, ``type``, ``v``, ``occurred_at`` and ``data``, an object, and the
+database can read it. Table systems send others, which the interface refuses; the database keeps any JSON that somebody
+else puts there.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any, TypeAlias
 import msgspec
 
 from audit.event_store.binary_copy import microseconds
+from audit.event_store.readable import holds_unreadable
 
 SHALLOW = 100
 """Brackets that JSON opens at most and is certainly read without filling the stack."""
@@ -63,7 +65,7 @@ def positions(array: bytes) -> Positions | None:
     """
     try:
         read = _decode_positions(array)
-        if not read:
+        if not read or holds_unreadable(array):
             return None
         instants_us = tuple(microseconds([each.occurred_at for each in read]))
     except (msgspec.DecodeError, ValueError, TypeError, OverflowError):

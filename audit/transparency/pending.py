@@ -26,6 +26,7 @@ from django.db import DatabaseError, connection, transaction
 
 from audit.event_store import binary_copy, cluster, merkle
 from audit.event_store.read import Batch
+from audit.event_store.readable import holds_unreadable
 from audit.event_store.streams import StreamRow
 from audit.models import LeftBatch
 from audit.transparency import envelopes
@@ -238,6 +239,8 @@ def wrong_with(pending: PendingBatch, stored: Stored | None, clock: SealedClock)
     chain = merkle.chain(pending.chain_before, batch.root, first_seq=batch.first_seq, count=batch.count)
     if (root, len(stored.bodies), chain) != (batch.root, batch.count, batch.chain):
         return Left(key, Cause.ALTERED, pending, root)
+    if holds_unreadable(b"".join(stored.bodies)):
+        return Left(key, Cause.UNREADABLE, pending)
     if envelopes.misplaced(stream.name, stored.seqs, stored.instants_us, stored.bodies):
         return Left(key, Cause.NO_ENVELOPE, pending)
     if batch.next_seq != envelopes.next_seq(stored.bodies[-1], batch.last_seq):

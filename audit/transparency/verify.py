@@ -28,6 +28,7 @@ from django.db import connection, transaction
 from audit.event_store import archived, audit_trail, binary_copy, cluster, merkle
 from audit.event_store.bulk_read import Events, SeqRange, events_in
 from audit.event_store.read import Batch
+from audit.event_store.readable import holds_unreadable
 from audit.event_store.streams import StreamRow
 from audit.models import FIRST_SANDBOX_ID
 from audit.transparency import envelopes, tree
@@ -345,6 +346,8 @@ class _OneStream:
         for seq, instant_us, envelope in zip(events.seqs, events.instants_us, events.envelopes, strict=False):
             if envelopes.positions(b"[%b]" % envelope) != ({self.name}, (seq,), (instant_us,)):
                 what = "its stream, number or instant is not what its envelope says"
+                if holds_unreadable(envelope):
+                    what = "the database cannot read its text"
                 batch = next((each for each in block if seq <= each.batch.last_seq), None)
                 self.outcome.add(Fault("event", what, self.name, seq, batch=batch.index if batch else None))
                 if batch is not None and batch.index is None and batch.batch.first_seq not in reported:

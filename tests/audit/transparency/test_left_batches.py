@@ -69,6 +69,12 @@ NO_ENVELOPES = {
     ).replace('"a",\n"b":1', "[1,\n2]"),
 }
 
+UNREADABLE = {
+    f"with {text}": lambda stream, text=text: written(stream, data=f'{{"x":"{text}"}}')
+    for text in ("\\u0000", "\\ud800", "\\uDFFF", "\\\\\\u0000")
+}
+"""What PostgreSQL keeps as JSON, and does not read."""
+
 
 @pytest.fixture(autouse=True)
 def _own_export_folder(settings: Settings, tmp_path: Path) -> None:
@@ -103,15 +109,19 @@ def causes() -> dict[tuple[int, int], str]:
     return {(each.stream_id, each.first_seq): each.cause for each in LeftBatch.objects.all()}
 
 
-@pytest.mark.parametrize("body", NO_ENVELOPES.values(), ids=NO_ENVELOPES)
+@pytest.mark.parametrize(
+    ("body", "cause"),
+    [(body, "no-envelope") for body in NO_ENVELOPES.values()] + [(body, "unreadable") for body in UNREADABLE.values()],
+    ids=[*NO_ENVELOPES, *UNREADABLE],
+)
 def test_a_body_that_is_no_envelope_is_left_and_the_others_are_sealed(
-    tenant: Tenant, stream: str, begun: int, sequenced: Any, body: Any, client: Client
+    tenant: Tenant, stream: str, begun: int, sequenced: Any, body: Any, cause: str, client: Client
 ) -> None:
     """By ``log.append``, with the root of what is stored: as a web server could that was taken over."""
     append(begun, [NewEvent(4, AT, body(stream).encode())], next_seq=5, key_id=1)
     later = several_streams(tenant, sizes=[[2, 3]])
     sequenced()
-    assert causes() == {(begun, 4): "no-envelope"}
+    assert causes() == {(begun, 4): cause}
     assert tree.index_of(begun, 4) is None
     assert tree.index_of(tenant.stream(later[0]).stream_id, 3) is not None
     assert not Finding.objects.filter(rule="log-tampered").exists(), "its digest is the one that was accepted"
