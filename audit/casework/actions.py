@@ -23,6 +23,7 @@ from audit.event_store import audit_trail
 from audit.models import Case, CaseAction, Finding, FindingStatus, Officer
 from audit.models.cases import Outcome, State
 from audit.presentation import local, reference
+from audit.projections.receivers import stated_of_request
 
 MAX_REASON = 4_000
 """Characters of a reason or a note."""
@@ -101,13 +102,16 @@ def perform(
             if transition.name == "ask_video" and not is_again and video.was_requested(case, moment, until):
                 raise ActionRefused(_("The video has already been asked for. Tick the box to ask for it again."))
             about = _apply(case, officer, transition, reason, outcome, assignee, moment, until, pattern)
+            stated = {}
+            if transition.name == "ask_video":
+                stated = stated_of_request(video.ask(case, officer, moment, until))
             action = CaseAction.objects.create(
                 case=case, officer=officer, type=transition.event, reason=reason, about=about
             )
             if transition.target == State.CLOSED:
                 case.closed_at = action.at  # the instant of the entry, to the microsecond: verification compares them
             case.save(update_fields=CHANGED_FIELDS)
-            _record(case, officer, transition.event, reason, about, at=action.at)
+            _record(case, officer, transition.event, reason, about, at=action.at, stated=stated)
             if State.CLOSED in (transition.target, *transition.sources):
                 task_queue.notify_on_commit(case.casino_id)
     except ActionRefused as refused:
@@ -352,7 +356,6 @@ def _apply(
         case "answer":
             about = answered_by(case)
         case "ask_video":
-            video.ask(case, officer, moment, until)
             about = "–".join(f"{local(each, case.casino):%H:%M}" for each in (moment, until) if each is not None)
         case "propose":
             case.outcome, case.reason, case.proposed_by = outcome, reason, officer
@@ -427,9 +430,19 @@ def _holder_before(action: CaseAction) -> Officer | None:
     )
 
 
-def _record(case: Case, officer: Officer, event: str, reason: str, about: str, *, at: datetime | None = None) -> None:
+def _record(
+    case: Case,
+    officer: Officer,
+    event: str,
+    reason: str,
+    about: str,
+    *,
+    at: datetime | None = None,
+    stated: Mapping[str, str | int] | None = None,
+) -> None:
     stream = Finding.objects.filter(case=case).values_list("stream__name", flat=True).first()
     data = {"case": case.pk, "stream": stream or "", "seq": case.seq, "rule": case.rule, "wager": case.wager}
+    data |= stated or {}
     if about:
         data["about"] = about
     if at is not None:

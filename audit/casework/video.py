@@ -52,7 +52,7 @@ def shows(moment: datetime, until: datetime | None = None) -> Q:
     return Q(begins_at__lte=moment, ends_at__gte=until or moment)
 
 
-def ask(case: Case, officer: Officer, moment: datetime | None = None, until: datetime | None = None) -> None:
+def ask(case: Case, officer: Officer, moment: datetime | None = None, until: datetime | None = None) -> VideoRequest:
     """Keep what is asked for, and have it mailed after the commit. The sweep mails what the hint does not.
 
     With ``moment``, an instant at the case's table, that is what is to be seen, with ``until`` all from one to the
@@ -72,6 +72,7 @@ def ask(case: Case, officer: Officer, moment: datetime | None = None, until: dat
         kept_until=begins_at + timedelta(days=settings.CABOCHON_VIDEO_DAYS),
     )
     transaction.on_commit(lambda: task_queue.send_soon(task_queue.MAIL_VIDEO_REQUEST, request_id=request.pk))
+    return request
 
 
 def window_of(finding: Finding) -> tuple[datetime, datetime]:

@@ -201,6 +201,15 @@ class NightSubscriber(models.Model):
         verbose_name_plural = _("subscribers")
         constraints = [models.UniqueConstraint(fields=["casino", "officer"], name="one_subscription_an_officer")]
 
+    def stated(self) -> dict[str, str | int]:
+        """Return what the audit trail says of it: whom, in which language, and what they receive, 1 or 0."""
+        return {
+            "officer": self.officer.get_username(),
+            "language": self.language,
+            "reports": int(self.receives_reports),
+            "alerts": int(self.receives_alerts),
+        }
+
     def __str__(self) -> str:
         return f"{self.officer} ← {self.casino}"
 

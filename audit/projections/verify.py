@@ -32,6 +32,7 @@ from audit.projections.found import Figures, wrong_findings
 from audit.projections.ledger import wrong_ledger
 from audit.projections.nights import wrong_nights
 from audit.projections.officers import wrong_officers
+from audit.projections.receivers import wrong_subscribers, wrong_video_requests
 from audit.projections.register import wrong_register
 from audit.projections.session_closings import wrong_closings
 from audit.projections.signers import wrong_signers
@@ -98,6 +99,8 @@ def _parts(
         yield wrong_ledger(casino_id)
     yield wrong_webhooks(casino_id)
     yield wrong_contacts(casino_id)
+    yield wrong_subscribers(casino_id)
+    yield wrong_video_requests(casino_id)
     if casino_id is None:
         yield wrong_requests()
         yield wrong_officers(figures)

@@ -379,5 +379,8 @@ class NightSubscriberAdmin(AuditedAdmin[NightSubscriber]):
     list_display = ("casino", "officer", "language", "receives_reports", "receives_alerts")
     list_filter = ("casino",)
 
+    def stated(self, row: NightSubscriber) -> dict[str, Any]:
+        return row.stated()
+
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return self.has_change_permission(request, obj)

@@ -21,6 +21,7 @@ from tests.audit.casework.test_actions import hired
 from tests.audit.projections.record import Casino, faults
 from tests.audit.projections.test_casinos import forge, named, named_after
 from tests.audit.projections.test_contacts import entered_contacts
+from tests.audit.projections.test_receivers import entered_receivers
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal
 
@@ -53,6 +54,7 @@ class Kept:
             self.second.get_username(), "officer.linked", casino_id=self.casino.pk, data=linked, secret="subject-1"
         )
         entered_contacts(self.record)
+        self.subscriber, self.request = entered_receivers(self.record)
         feed.number(self.casino.pk)
         keep_settings()
         seal()

@@ -1,0 +1,94 @@
+"""Who is written to about a casino, and of which recordings: held against the audit trail.
+
+    nightsubscriber.added, .changed, .deleted ─► who receives the nights and the alerts, in which language
+    case.video_asked ──────────────────────────► which recording was asked for, by whom, at which address
+
+How far each message has come is of the rows alone. Entries of 0.2.0 and before say neither whom nor what: of what they
+are about nothing is held but that there is a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from audit.event_store.streams import instant
+from audit.models import FIRST_SANDBOX_ID, NightSubscriber, VideoRequest
+from audit.projections.entries import Entry, entries, is_same_instant
+from audit.projections.faults import WrongRow
+from audit.projections.feed import address_mark
+
+_SUBSCRIBERS = ("nightsubscriber.added", "nightsubscriber.changed", "nightsubscriber.deleted")
+
+
+def wrong_subscribers(casino_id: int | None) -> Iterator[WrongRow]:
+    """Yield what does not hold about who receives a casino's nights and alerts, every casino's for None."""
+    stated: dict[int, Entry] = {}
+    for entry in entries(casino_id, _SUBSCRIBERS):
+        stated[entry.number("id")] = entry
+    stated = {pk: entry for pk, entry in stated.items() if entry.type != "nightsubscriber.deleted"}
+    rows = NightSubscriber.objects.filter(casino__is_sandbox=False).select_related("officer").order_by("pk")
+    for row in rows if casino_id is None else rows.filter(casino=casino_id):
+        entry_of_row = stated.pop(row.pk, None)
+        name = row.officer.get_username()
+        if entry_of_row is None:
+            yield WrongRow("subscriber", f"{name} of casino {row.casino_id} is stored, and no entry says so")
+        elif "officer" in entry_of_row.data:
+            holds = {
+                "casino": row.casino_id == entry_of_row.casino_id,
+                **{key: entry_of_row.data.get(key) == value for key, value in row.stated().items()},
+            }
+            if altered := [key for key, is_right in holds.items() if not is_right]:
+                what = f"{name} of casino {row.casino_id} is not what {entry_of_row.name} says: {', '.join(altered)}"
+                yield WrongRow("subscriber", what)
+    for pk, entry in stated.items():
+        yield WrongRow("subscriber", f"subscriber {pk} is missing, of whom {entry.name} says something")
+
+
+def wrong_video_requests(casino_id: int | None) -> Iterator[WrongRow]:
+    """Yield what does not hold about the recordings that officers asked for, at every casino for None."""
+    asked = list(entries(casino_id, ("case.video_asked",)))
+    stated = {entry.number("request"): entry for entry in asked if "request" in entry.data}
+    older = [entry for entry in asked if "request" not in entry.data]
+    rows = VideoRequest.objects.filter(finding__stream_id__lt=FIRST_SANDBOX_ID).order_by("pk")
+    rows = rows.select_related("finding", "requested_by")
+    for row in rows if casino_id is None else rows.filter(case__casino=casino_id):
+        entry_of_row = stated.pop(row.pk, None) or next((each for each in older if _is_asked_by(row, each)), None)
+        if entry_of_row is None:
+            yield _wrong(row, "is stored, and no entry says so")
+            continue
+        if entry_of_row in older:
+            older.remove(entry_of_row)
+        holds = {
+            "case, officer or instant": _is_asked_by(row, entry_of_row),
+            "finding": (row.finding.seq, row.finding.rule, row.finding.wager)
+            == (entry_of_row.number("seq"), entry_of_row.text("rule"), entry_of_row.text("wager")),
+        }
+        if "request" in entry_of_row.data:
+            holds |= {key: entry_of_row.data.get(key) == value for key, value in stated_of_request(row).items()}
+        if altered := [key for key, is_right in holds.items() if not is_right]:
+            yield _wrong(row, f"is not what {entry_of_row.name} says: {', '.join(altered)}")
+    for entry in (*stated.values(), *older):
+        what = f"a request about case {entry.number('case')} is missing, of which {entry.name} says something"
+        yield WrongRow("video", what, seq=entry.number("seq"))
+
+
+def stated_of_request(request: VideoRequest) -> dict[str, str | int]:
+    """Return what the entry of a request says of it: which it is, the mark of the address, what is asked for."""
+    return {
+        "request": request.pk,
+        "address": address_mark(request.address),
+        "language": request.language,
+        "begins_at": instant(request.begins_at),
+        "ends_at": instant(request.ends_at),
+        "kept_until": instant(request.kept_until),
+    }
+
+
+def _is_asked_by(row: VideoRequest, entry: Entry) -> bool:
+    return (row.case_id, row.requested_by.get_username()) == (entry.number("case"), entry.actor) and is_same_instant(
+        row.requested_at, entry.at
+    )
+
+
+def _wrong(row: VideoRequest, what: str) -> WrongRow:
+    return WrongRow("video", f"request {row.pk} about case {row.case_id} {what}", seq=row.finding.seq)
