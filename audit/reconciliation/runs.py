@@ -215,13 +215,24 @@ def currencies(casino: Casino, day: date, streams: list[LoggedStream], counts: l
 
 
 def due(now: datetime) -> list[tuple[Casino, date]]:
-    """Return the nights to reconcile: never reported, changed since their report, or begun and not finished."""
+    """Return the nights to reconcile: never reported, changed since their report, or begun and not finished.
+
+    A casino of which that cannot be said keeps no other from its reports.
+    """
     nights: list[tuple[Casino, date]] = []
     for casino in Casino.objects.filter(is_sandbox=False).order_by("pk"):
-        days = {*_never_reported(casino, now), *_changed(casino, now), *_read_again(casino, now)}
-        days |= set(NightRun.objects.filter(casino=casino, ended_at=None).values_list("gaming_day", flat=True))
-        nights += [(casino, day) for day in sorted(days)[:MAX_DUE_DAYS]]
+        try:
+            with transaction.atomic():
+                nights += _due_at(casino, now)
+        except Exception:
+            log.exception("nights not looked for", casino=casino.code)
     return nights
+
+
+def _due_at(casino: Casino, now: datetime) -> list[tuple[Casino, date]]:
+    days = {*_never_reported(casino, now), *_changed(casino, now), *_read_again(casino, now)}
+    days |= set(NightRun.objects.filter(casino=casino, ended_at=None).values_list("gaming_day", flat=True))
+    return [(casino, day) for day in sorted(days)[:MAX_DUE_DAYS]]
 
 
 def _never_reported(casino: Casino, now: datetime) -> set[date]:
