@@ -29,7 +29,16 @@ from audit.ingest import opening
 from audit.ingest.bodies import Body
 from audit.ingest.dry_run import findings_of
 from audit.ingest.mapping import Row as SourceRow
-from audit.ingest.mapping import RowRefused, comes_twice, event_of, instant_of, number_of, stream_of, type_of
+from audit.ingest.mapping import (
+    RowEmptied,
+    RowRefused,
+    comes_twice,
+    event_of,
+    instant_of,
+    number_of,
+    stream_of,
+    type_of,
+)
 from audit.ingest.mapping_file import MappingFile, Source
 from audit.ingest.record import RecordUnavailable, record
 from audit.ingest.refusals import EventsRefused
@@ -113,7 +122,10 @@ class History:
     def read(self, rows: Iterable[tuple[int, SourceRow | RowRefused]]) -> Iterator[Refused]:
         """Read all rows, and yield those that are refused."""
         for number, row in rows:
-            if isinstance(row, RowRefused):
+            if isinstance(row, RowEmptied):
+                if self.mapping is None or self.mapping.order.by == "row":
+                    self.spool.add_unknown(number, number)
+            elif isinstance(row, RowRefused):
                 self.spool.add_unknown(number, self._position_of_unknown(number, None))
                 yield Refused("", number, row.column, str(row))
             elif self.mapping is None:

@@ -10,7 +10,7 @@ events themselves: what it writes goes through the same door as what a table sys
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from datetime import time as time_of_day
@@ -38,12 +38,34 @@ class UnreadableCell:
     reason: str
 
 
+NAMES_SHOWN = 30
+"""Names that a message lists; the others are counted."""
+
+
+def listed(names: Iterable[str]) -> str:
+    """Return names as a message lists them."""
+    first, more = list[str](), 0
+    for name in names:
+        if len(first) < NAMES_SHOWN:
+            first.append(name)
+        else:
+            more += 1
+    return ", ".join(first) + (f" and {more:,} more" if more else "")
+
+
 class RowRefused(Exception):
     """A row cannot become an event. ``column`` is the column at fault, "" if it is none alone."""
 
     def __init__(self, reason: str, column: str = "") -> None:
         super().__init__(reason)
         self.column = column
+
+
+class RowEmptied(RowRefused):
+    """A row has no content, and may have had some: of a spreadsheet somebody deletes what is in the cells."""
+
+    def __init__(self) -> None:
+        super().__init__("has no content")
 
 
 def event_of(mapping: MappingFile, row: Row, *, fold: int = 0) -> dict[str, Any]:
@@ -131,7 +153,7 @@ def _content(row: Row, column: str) -> Any:
     content: Any = row
     for part in [column] if column in row else column.split("."):
         if not isinstance(content, Mapping) or part not in content:
-            raise RowRefused(f"there is no such column; the row has {', '.join(row)}", column)
+            raise RowRefused(f"there is no such column; the row has {listed(row)}", column)
         content = content[part]
     if isinstance(content, UnreadableCell):
         raise RowRefused(content.reason, column)

@@ -9,6 +9,7 @@ integrator's own (``x.…``) has any fields.
 
 from __future__ import annotations
 
+import io
 import json
 import re
 import tomllib
@@ -139,7 +140,7 @@ def read_mapping(text: str) -> MappingFile:
     if len(mapping.source.delimiter) != 1:
         raise BadMapping("source.delimiter: is not one character")
     try:
-        "".encode(mapping.source.encoding)
+        io.TextIOWrapper(io.BytesIO(), encoding=mapping.source.encoding)
     except LookupError:
         raise BadMapping(f"source.encoding: {mapping.source.encoding} is no encoding") from None
     return mapping
