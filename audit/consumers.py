@@ -272,12 +272,16 @@ def _webhooks(casinos: Casinos) -> Lag:
     return Lag(items, _oldest(waiting), None, aside, tuple(errors[:NAMED]))
 
 
+def _unsent_alerts(casinos: Casinos) -> QuerySet[AlertMessage]:
+    unsent: QuerySet[AlertMessage] = _of(
+        AlertMessage.objects.filter(sent_at=None, given_up_at=None), casinos, "alert__casino"
+    ).exclude(webhook__is_active=False)
+    return unsent if broker_feed.is_published() else unsent.exclude(webhook=None)
+
+
 def _alerts(casinos: Casinos) -> Lag:
     now = timezone.now()
-    unsent = _of(AlertMessage.objects.filter(sent_at=None, given_up_at=None), casinos, "alert__casino")
-    unsent = unsent.exclude(webhook__is_active=False)
-    if not broker_feed.is_published():
-        unsent = unsent.exclude(webhook=None)
+    unsent = _unsent_alerts(casinos)
     due = unsent.filter(escalation.is_due(now)).select_related("alert")
     number, errors = _named(_paused(unsent, now).order_by("pk"), lambda each: each.error)
     has_mail_server = "console" not in settings.EMAIL_BACKEND
@@ -433,6 +437,10 @@ def _night_sweep_s() -> float:
     return 2 * float(settings.CELERY_BEAT_SCHEDULE["nights"]["schedule"]) + _night_s()
 
 
+def _alerts_again(casinos: Casinos) -> dict[int, int]:
+    return _again(_paused(_unsent_alerts(casinos), timezone.now()), "alert__casino")
+
+
 def _mail_again(casinos: Casinos) -> dict[int, int]:
     numbers: Counter[int] = Counter()
     for rows, field in zip(_paused_mail(casinos, timezone.now()), _CASINO_OF_MAIL.values(), strict=True):
@@ -457,7 +465,12 @@ REGISTRY: tuple[Consumer, ...] = (
     Consumer("exports", _("exported checkpoints"), _exports, lambda: EXPORTS_S, is_urgent=False),
     Consumer("feed", _("feed of findings"), _feed, _notify_s, is_urgent=False),
     Consumer("webhooks", _("webhooks"), _webhooks, _notify_s, is_urgent=False),
-    Consumer("alerts", _("alerts to programs"), _alerts, _notify_s, is_urgent=False),
+    Consumer(
+        *("alerts", _("alerts to programs"), _alerts, _notify_s),
+        is_urgent=False,
+        try_again=_alerts_again,
+        task=task_queue.NOTIFY_ALERTS,
+    ),
     Consumer(
         *("mail", _("mail"), _mail, _night_sweep_s),
         is_urgent=False,

@@ -37,6 +37,7 @@ MAIL_VIDEO_REQUEST = "audit.tasks.mail_video_request"
 NOTIFY_CASINO = "audit.tasks.notify_casino"
 NOTIFY_WEBHOOK = "audit.tasks.notify_webhook"
 NOTIFY_TEST = "audit.tasks.notify_test"
+NOTIFY_ALERTS = "audit.tasks.notify_alerts"
 
 BEAT = "beat"
 """The actor of a run that the schedule started."""

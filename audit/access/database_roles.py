@@ -96,7 +96,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         WEB: "update (state, assigned_to_id, outcome, reason, proposed_by_id, approved_by_id, closed_at)",
     },
     **{f"audit_{name}": {**_READ, WEB: "insert"} for name in ("caseaction", "complaint", "complaintanswer")},
-    # A web server ends the pauses of messages that a mail server has refused, and nothing else of them.
+    # A web server ends the pauses of messages that a receiver has refused, and nothing else of them.
     "audit_videorequest": {**_READ, WEB: "insert, update (next_try_at)", WORKER: f"update ({_DELIVERY})"},
     **{
         f"audit_{name}notice": {**_READ, WEB: "update (next_try_at)", WORKER: f"insert, update ({_DELIVERY})"}
@@ -105,7 +105,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "audit_deadline": {**_READ, OPERATOR: "insert, update, delete"},  # the desk by functions
     # Alerts: a sweep opens and ends them; what one says never changes.
     "audit_alert": {**_READ, WORKER: "insert, update (ended_at, ended_by)"},
-    "audit_alertmessage": {**_READ, WORKER: f"insert, update ({_DELIVERY})"},
+    "audit_alertmessage": {**_READ, WEB: "update (next_try_at)", WORKER: f"insert, update ({_DELIVERY})"},
     "audit_savedview": {**_READ, WEB: "insert, update, delete"},
     "audit_slipuse": {**_READ, WORKER: "insert, delete"},  # nights: a worker writes a version, signed by functions
     **{f"audit_{name}": _INSERTED for name in ("escalation", "sessionfigures", "streammoney", "streamevidence")},

@@ -42,7 +42,7 @@ from audit.models import (
     Webhook,
     WitnessState,
 )
-from audit.notifications import alert_mail, feed
+from audit.notifications import alert_mail, alert_messages, feed
 from audit.transparency.cosignatures import WitnessKey
 from settlement import ENGINE_VERSION
 from tests.audit.api.test_reading import overpaid, replayed
@@ -248,9 +248,16 @@ def _opened(tenant: Tenant) -> Alert:
     return Alert.objects.create(casino=tenant.casino, table=table, kind="table-silent", since=now, opened_at=now)
 
 
+def _refused(error: str) -> dict[str, Any]:
+    """Return what a message has that its receiver has refused three times."""
+    return {"failures": 3, "next_try_at": timezone.now() + HOUR, "error": error}
+
+
 def _alerts(tenant: Tenant) -> None:
     Casino.objects.filter(pk=tenant.casino.pk).update(silent_after_min=30)
-    AlertMessage.objects.create(alert=_opened(tenant), webhook=_webhook(tenant))
+    alert, webhook = _opened(tenant), _webhook(tenant)
+    AlertMessage.objects.create(alert=alert, webhook=webhook)
+    AlertMessage.objects.create(alert=alert, webhook=webhook, is_of_end=True, **_refused("503 no"))
     Webhook.objects.update(receives_alerts=False)
 
 
@@ -260,8 +267,7 @@ def _mail(tenant: Tenant) -> None:
         officer = hired(tenant, Role.OFFICER, name)
         Officer.objects.filter(pk=officer.pk).update(email=f"{name}@example.org")
         NightSubscriber.objects.create(casino=tenant.casino, officer=officer, receives_alerts=True)
-        refused = {"failures": 3, "next_try_at": timezone.now() + HOUR, "error": "550 no"} if name == "bob" else {}
-        AlertNotice.objects.create(alert=alert, officer=officer, **refused)
+        AlertNotice.objects.create(alert=alert, officer=officer, **(_refused("550 no") if name == "bob" else {}))
 
 
 def _jobs(tenant: Tenant) -> None:
@@ -284,7 +290,7 @@ EACH: dict[str, tuple[Callable[[Tenant], None], int, str]] = {
     "exports": (_exports, 0, ""),
     "feed": (_feed, 0, ""),
     "webhooks": (_webhooks, 1, "crm: 1 dead letters"),
-    "alerts": (_alerts, 1, "neither an officer with mail nor a webhook receives its alerts"),
+    "alerts": (_alerts, 2, "neither an officer with mail nor a webhook receives its alerts; 503 no"),
     "mail": (_mail, 1, "550 no"),
     "jobs": (_jobs, 1, "verify: DiskFull"),
     "archive": (_archive, 0, ""),
@@ -327,12 +333,14 @@ def test_each_consumer_of_the_registry_is_measured(tenant: Tenant, settings: Any
 def test_what_was_tried_again_is_due_at_once(tenant: Tenant) -> None:
     _ledger(tenant)
     _mail(tenant)
-    for name in ("ledger", "mail"):
+    AlertMessage.objects.create(alert=Alert.objects.get(), webhook=_webhook(tenant), **_refused("503 no"))
+    for name in ("ledger", "mail", "alerts"):
         [consumer] = [each for each in consumers.REGISTRY if each.name == name]
         with acting_as(WEB):
             assert consumers.try_again(consumer, "ada", [tenant.casino.pk]) == 1
     assert set_aside.due(tenant.casino)
     assert AlertNotice.objects.filter(error="550 no", next_try_at__lte=timezone.now()).exists()
+    assert alert_messages.webhooks_to_send(timezone.now()) == [Webhook.objects.get().pk]
 
 
 def test_a_casino_whose_alerts_would_reach_nobody_is_said_before_anything_happens(tenant: Tenant) -> None:

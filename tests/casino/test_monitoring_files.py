@@ -12,6 +12,8 @@ import pytest
 import yaml
 from django.conf import settings
 
+from audit.consumers import REGISTRY
+
 ROOT = Path(__file__).parent.parent.parent
 MONITORING = ROOT / "deploy" / "monitoring"
 _METRIC = re.compile(r"\bcabochon_\w+")
@@ -51,6 +53,18 @@ def test_every_metric_of_an_alert_and_of_a_panel_exists() -> None:
 
 def test_every_metric_is_on_the_dashboard() -> None:
     assert {name for each in expressions_of_panels() for name in named_in(each)} == exported()
+
+
+@pytest.mark.parametrize("figure", ["stalled", "set_aside"])
+def test_every_consumer_that_stands_still_or_sets_something_aside_is_an_alert(figure: str) -> None:
+    """A witness that has never cosigned has no age that an alert could be about."""
+    about = re.findall(rf"cabochon_consumer_{figure}\b(?:\{{(.*?)\}})?", " ".join(expressions_of_alerts()))
+    selectors = [re.findall(r'(\w+)(!?=)"(.*?)"', each) for each in about]
+    for consumer in REGISTRY:
+        labels = {"consumer": consumer.name, "severity": consumer.severity}
+        assert any(
+            all((labels[name] == value) is (sign == "=") for name, sign, value in selector) for selector in selectors
+        ), consumer.name
 
 
 def test_the_limits_of_the_alerts_are_those_of_health() -> None:
