@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from msgspec import Struct
 
-class Sum:
-    """A sum of fractions so far: exact, and cheap while there are few denominators."""
 
-    __slots__ = ("_numerators",)
+class Sum(Struct, array_like=True):
+    """A sum of fractions so far: exact, and cheap while there are few denominators. ``numerators`` are by these."""
 
-    def __init__(self) -> None:
-        self._numerators: dict[int, int] = {}
+    numerators: dict[int, int] = {}
 
     def add(self, numerator: int, denominator: int = 1) -> None:
         """Add ``numerator`` / ``denominator``, which need not be in lowest terms."""
-        self._numerators[denominator] = self._numerators.get(denominator, 0) + numerator
+        self.numerators[denominator] = self.numerators.get(denominator, 0) + numerator
+
+    def add_all(self, other: Sum) -> None:
+        """Add what ``other`` adds up to."""
+        for denominator, numerator in other.numerators.items():
+            self.add(numerator, denominator)
 
     def value(self) -> Fraction:
         """Return the sum."""
-        return sum((Fraction(numerator, per) for per, numerator in self._numerators.items()), Fraction(0))
+        return sum((Fraction(numerator, per) for per, numerator in self.numerators.items()), Fraction(0))

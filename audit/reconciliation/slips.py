@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import NamedTuple
 
-from settlement.night.figures import Figures, Slip
+from settlement.night.figures import Figures
+from settlement.night.notes import Slip
 
 _NUMBERED = re.compile(r"(?s)(.*?)([0-9]{1,15})\Z")
 

@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 
 import msgspec
-from msgspec import Struct
+from msgspec import Struct, field
 
 from settlement.engine import State
 from settlement.eprocess.bets import Change
@@ -129,27 +129,80 @@ def decode(encoded: bytes) -> Observations:
     return msgspec.json.decode(encoded, type=Observations)
 
 
+class Draws(Struct, omit_defaults=True):
+    """What is noted of the draws of a session, in some events of it or in all.
+
+    What is noted of later events is added to what was of those before. ``opened`` has the session, its table and its
+    wheel, None where no event opened it; the other fields are those of ``Observations``. ``luck`` and ``variance`` are
+    sums over the draws.
+    """
+
+    opened: tuple[str, str, str] | None = None
+    cells: int = 0
+    drawn: list[Observation] = []
+    voided: list[Observation] = []
+    void_calls: list[VoidCall] = []
+    closer: str = ""
+    corrected: list[int] = []
+    luck: Sum = field(default_factory=Sum)
+    variance: Sum = field(default_factory=Sum)
+
+    def add_draws(self, later: Draws) -> None:
+        """Add what was noted of the events after these."""
+        self.opened = later.opened or self.opened
+        self.cells = later.cells or self.cells
+        self.drawn += later.drawn
+        self.voided += later.voided
+        self.void_calls += later.void_calls
+        self.closer = self.closer or later.closer
+        self.corrected += later.corrected
+        self.luck.add_all(later.luck)
+        self.variance.add_all(later.variance)
+
+    @property
+    def observations(self) -> Observations:
+        """What the ledger is fed of the draws: payouts and marks apart."""
+        session, table, wheel = self.opened or ("", "", "")
+        return Observations(
+            session,
+            table,
+            wheel,
+            self.cells,
+            drawn=self.drawn,
+            voided=self.voided,
+            void_calls=self.void_calls,
+            closer=self.closer,
+            corrected=self.corrected,
+        )
+
+
 class Recorder:
-    """Folds the draws of one stream, and notes them."""
+    """Folds the draws of one stream, and notes them in ``draws``.
 
-    __slots__ = ("_dice_set", "_luck", "_placed_at", "_variance", "observations")
+    ``dice_set`` and ``placed_at``, of each wager, are what it has to remember for the next draw.
+    """
 
-    def __init__(self) -> None:
-        self.observations = Observations()
-        self._luck = Sum()
-        self._variance = Sum()
-        self._dice_set = ""
-        self._placed_at: dict[str, datetime] = {}
+    __slots__ = ("dice_set", "draws", "placed_at")
+
+    def __init__(self, draws: Draws | None = None) -> None:
+        self.draws = Draws() if draws is None else draws
+        self.dice_set = ""
+        self.placed_at: dict[str, datetime] = {}
+
+    @property
+    def observations(self) -> Observations:
+        """What the ledger is fed of the draws so far."""
+        return self.draws.observations
 
     @property
     def luck(self) -> Fraction:
         """What the draws have given the house so far, in minor units."""
-        return self._luck.value()
+        return self.draws.luck.value()
 
     @property
     def variance(self) -> Fraction:
         """The sum of the variances that these draws could have, given the stakes, in squared minor units."""
-        return self._variance.value()
+        return self.draws.variance.value()
 
     def interceptors(self, state: State) -> Interceptors:
         """Return what ``state.feed_all`` needs so that everything is noted."""
@@ -201,7 +254,7 @@ class Recorder:
             return None  # of another game, or one that cannot be: it decides nothing
         corrected = state.corrected(event)
         if _shown(corrected) != _shown(event):
-            self.observations.corrected.append(event.seq)
+            self.draws.corrected.append(event.seq)
         self._note_draw(table, corrected, before)
         return before
 
@@ -221,7 +274,7 @@ class Recorder:
             if ahead is None:
                 continue
             players.setdefault(wager.player or "", []).append(ahead)
-            placed_at = self._placed_at.get(wager_id)
+            placed_at = self.placed_at.get(wager_id)
             if late_from is not None and placed_at is not None and placed_at >= late_from:
                 late.setdefault(wager.player or "", []).append(ahead)
         everything, of_players = _by_player(players, ways)
@@ -249,26 +302,26 @@ class Recorder:
             dice = tuple(event.data.dice) if isinstance(event.data.dice, list) else ()
         elif (layout := RULESETS[session.ruleset].layout) is not None:
             result = layout.wheel.index(table.result)
-            self.observations.cells = len(layout.wheel)
+            self.draws.cells = len(layout.wheel)
         else:
             result = index
-            self.observations.cells = NEITHER
-        self.observations.drawn.append(
+            self.draws.cells = NEITHER
+        self.draws.drawn.append(
             Observation(
                 event.seq,
                 result,
                 _change(look.table, index),
                 look.croupier,
                 shooter,
-                self._dice_set,
+                self.dice_set,
                 dice if len(set(dice)) == 2 else (),
                 _changes(look.players, index),
                 _changes(look.late, index),
                 _change(look.all_late, index) if look.all_late is not None else None,
             )
         )
-        self._luck.add(look.table.changes[index], look.table.scale)
-        self._variance.add(look.table.squares, look.table.per)
+        self.draws.luck.add(look.table.changes[index], look.table.scale)
+        self.draws.variance.add(look.table.squares, look.table.per)
 
     def void(self, state: State, event: Event, fold: Fold) -> None:
         """Note a coup that was called void before its result counted, and ``fold`` the call into ``state``."""
@@ -281,7 +334,7 @@ class Recorder:
         fold(event)
 
     def _note_call(self, table: Table, seq: int) -> None:
-        self.observations.void_calls.append(VoidCall(seq, table.on_duty or ""))
+        self.draws.void_calls.append(VoidCall(seq, table.on_duty or ""))
 
     def _note_void(self, table: Table, seq: int, faces: Collection[int]) -> None:
         if all(1 <= face <= 6 for face in faces):
@@ -292,30 +345,29 @@ class Recorder:
         layout = RULESETS[table.open_session().ruleset].layout
         pocket = str(getattr(event.data, event.shows or "", ""))
         if layout is not None and pocket in layout.wheel:
-            self.observations.cells = len(layout.wheel)
+            self.draws.cells = len(layout.wheel)
             index = layout.wheel.index(pocket)
             self._note_voided(table, event.seq, index, index)
 
     def _note_voided(self, table: Table, seq: int, result: int, index: int) -> None:
         look = self.look(table)
         luck, players = _change(look.table, index), _changes(look.players, index)
-        self.observations.voided.append(Observation(seq, result, luck, look.croupier, players=players))
+        self.draws.voided.append(Observation(seq, result, luck, look.croupier, players=players))
 
     def note_opener(self, event: SessionOpened) -> None:
         data = event.data
-        self.observations.session = event.stream
-        self.observations.table = data.table
-        self.observations.wheel = data.wheel if isinstance(data.wheel, str) else data.table
-        self._dice_set = data.dice_set if isinstance(data.dice_set, str) else ""
+        wheel = data.wheel if isinstance(data.wheel, str) else data.table
+        self.draws.opened = (event.stream, data.table, wheel)
+        self.dice_set = data.dice_set if isinstance(data.dice_set, str) else ""
 
     def note_set(self, event: DiceSetIntroduced) -> None:
-        self._dice_set = event.data.set if isinstance(event.data.set, str) else ""
+        self.dice_set = event.data.set if isinstance(event.data.set, str) else ""
 
     def note_closer(self, event: SessionClosed) -> None:
-        self.observations.closer = self.observations.closer or event.actor or ""
+        self.draws.closer = self.draws.closer or event.actor or ""
 
     def note_wager(self, event: WagerPlaced) -> None:
-        self._placed_at[event.data.wager] = event.occurred_at
+        self.placed_at[event.data.wager] = event.occurred_at
 
 
 class Look(Struct, frozen=True):

@@ -40,17 +40,18 @@ class PaidBy(Struct):
     last_error: int = 0
 
 
-class DutyClock:
-    """Follows the staff of one session, event by event in order of ``seq``."""
+class DutyClock(Struct):
+    """Follows the staff of one session, event by event in order of ``seq``.
 
-    __slots__ = ("_duties", "_is_open", "_last", "_posts", "_since")
+    ``posts`` are persons with their roles, ``since`` when each came on duty, ``done`` what each has done before,
+    ``last`` the instant of the last result.
+    """
 
-    def __init__(self) -> None:
-        self._posts: set[tuple[str, str]] = set()
-        self._since: dict[str, datetime] = {}
-        self._duties: dict[str, Duty] = {}
-        self._last: datetime | None = None
-        self._is_open = False
+    posts: set[tuple[str, str]] = set()
+    since: dict[str, datetime] = {}
+    done: dict[str, Duty] = {}
+    last: datetime | None = None
+    is_open: bool = False
 
     @property
     def noters(self) -> Mapping[type[Envelope], Callable[[Any], None]]:
@@ -64,7 +65,7 @@ class DutyClock:
 
     def open(self, event: SessionOpened) -> None:
         """Take the staff that the opener names."""
-        self._is_open = True
+        self.is_open = True
         for member in event.data.staff or []:
             self._take_post(member.person, member.role, event.occurred_at)
         if event.data.croupier:
@@ -74,39 +75,39 @@ class DutyClock:
         self._take_post(event.data.person, event.data.role, event.occurred_at)
 
     def relieve(self, event: StaffRelieved) -> None:
-        self._posts.discard((event.data.person, event.data.role))
-        if all(person != event.data.person for person, _role in self._posts):
+        self.posts.discard((event.data.person, event.data.role))
+        if all(person != event.data.person for person, _role in self.posts):
             self._end(event.data.person, event.occurred_at)
 
     def close(self, event: SessionClosed) -> None:
         """End every duty: a later event of the session is nobody's."""
-        for person in list(self._since):
+        for person in list(self.since):
             self._end(person, event.occurred_at)
-        self._posts.clear()
+        self.posts.clear()
 
     def draw(self, event: Event) -> None:
         """Count a result for everybody who deals."""
-        self._last = event.occurred_at
-        for person in {person for person, role in self._posts if role in DEALERS}:
-            self._duties.setdefault(person, Duty()).coups += 1
+        self.last = event.occurred_at
+        for person in {person for person, role in self.posts if role in DEALERS}:
+            self.done.setdefault(person, Duty()).coups += 1
 
     def duties(self) -> dict[str, Duty] | None:
         """Return what everybody has done so far, by person; None where no opener was seen."""
-        if not self._is_open:
+        if not self.is_open:
             return None
-        found = {person: Duty(duty.coups, duty.seconds) for person, duty in self._duties.items()}
-        for person, since in self._since.items():
-            found.setdefault(person, Duty()).seconds += _between(since, self._last)
+        found = {person: Duty(duty.coups, duty.seconds) for person, duty in self.done.items()}
+        for person, since in self.since.items():
+            found.setdefault(person, Duty()).seconds += _between(since, self.last)
         return dict(sorted(found.items()))
 
     def _take_post(self, person: str, role: str, at: datetime) -> None:
-        self._posts.add((person, role))
-        self._since.setdefault(person, at)
+        self.posts.add((person, role))
+        self.since.setdefault(person, at)
 
     def _end(self, person: str, at: datetime) -> None:
-        since = self._since.pop(person, None)
+        since = self.since.pop(person, None)
         if since is not None:
-            self._duties.setdefault(person, Duty()).seconds += _between(since, at)
+            self.done.setdefault(person, Duty()).seconds += _between(since, at)
 
 
 def _between(since: datetime, until: datetime | None) -> int:

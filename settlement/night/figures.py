@@ -3,22 +3,24 @@
     pages of events ─► ``State.feed_all``, intercepted ─► bank, slips, payers, draws ─► wagers retired ─► ``Figures``
 
 Pure, and the same for the same events, so stored figures can be recomputed from the log. Memory holds the wagers that
-something is pending on, and the retired ones as bytes.
+something is pending on, the retired ones, and what was noted (``notes``).
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from operator import attrgetter
 from typing import Any, Self
 
 import msgspec
 from msgspec import Struct
 
 from settlement.adjudication import unchecked
+from settlement.comparison import pending
 from settlement.corrections import Change
-from settlement.engine import State, load_wagers, save_wagers
+from settlement.engine import State
 from settlement.eprocess.observations import Look, Recorder
 from settlement.events import (
     TYPES,
@@ -39,11 +41,11 @@ from settlement.events import (
     TipGiven,
 )
 from settlement.families import observed
-from settlement.finding import Finding, FindingRef
 from settlement.interceptors import Fold
 from settlement.night.bridge import Bank, Bridge, WagerLine, concession_line, wager_line
 from settlement.night.chances import chances_of
-from settlement.night.duty import Duty, DutyClock, PaidBy
+from settlement.night.duty import Duty, PaidBy
+from settlement.night.notes import BUY_INS_LISTED, Closer, Concession, Memory, Notes, Opener, Slip
 from settlement.night.wins import WINS_NOTED, recorded_win
 from settlement.ruleset import RULESETS
 from settlement.staff import payer
@@ -51,20 +53,8 @@ from settlement.state import Wager
 from settlement.sums import Sum
 from settlement.verdicts import debts_as_they_stand
 
-BUY_INS_LISTED = 500
-"""Buy-ins whose events are listed; all are summed."""
-
 NOBODY = ""
 """In place of a croupier: it is not known who paid."""
-
-
-class Slip(Struct, frozen=True):
-    """One fill or credit: its event, its ``kind`` ("fill" or "credit"), its slip, its amount in minor units."""
-
-    seq: int
-    kind: str
-    slip: str
-    amount: int
 
 
 class PayoutError(Struct, frozen=True):
@@ -94,18 +84,6 @@ class UndecidedStake(Struct, frozen=True):
     zeros: int
     refund: int
     present_value: Fraction
-
-
-class Concession(Struct, frozen=True):
-    """Money apart from payouts, ``amount`` in minor units: its event and its ``kind``.
-
-    "goodwill" and "dispute" are the house's, below zero if the player paid; "tip" is the staff's, "orphan" a stake kept
-    at the cash desk for its owner: neither is in any win.
-    """
-
-    seq: int
-    kind: str
-    amount: int
 
 
 class BetSum(Struct):
@@ -194,64 +172,84 @@ class SessionProjection:
         held: Collection[int] = (),
         follows_luck: bool = True,
     ) -> None:
-        self.state = State(corrections, readings, held=held, compares=False)
-        self._process = Recorder()
-        self._duty = DutyClock()
-        self._retired: dict[str, bytes] = {}
-        self._findings: dict[FindingRef, Finding] = {}  # each as it was given last
+        state = State(corrections, readings, held=held, compares=False)
+        self._follow(state, self.new_notes(), Memory(), follows_luck=follows_luck)
+
+    def _follow(self, state: State, notes: Notes, memory: Memory, *, follows_luck: bool) -> None:
+        """Be the projection of ``state``, that has noted ``notes`` of its events and remembers ``memory``."""
+        self.state = state
+        self.notes = notes
         self.wins: list[tuple[int, int]] = []  # as ``figures`` has listed them last: ``recorded_win`` of each
-        self._payer: dict[str, tuple[str, int]] = {}  # of each wager, the last, and the event
-        self._payers: dict[str, set[str]] = {}  # of a wager that several paid
-        self._paid: Counter[str] = Counter()
-        self._opener: SessionOpened | None = None
-        self._closer: SessionClosed | None = None
-        self._fills = self._credits = self._buy_ins = 0
-        self._slips: list[Slip] = []
-        self._buy_in_seqs: list[int] = []
-        self._lost: list[tuple[int, int]] = []
-        self._concessions: list[Concession] = []
-        self._of_strangers: Counter[str] = Counter()
-        self._draws: list[list[int | str]] = []
-        self._finished: dict[str, Wager] = {}  # those that another takes out of the state
-        notes: dict[type[Envelope], list[Callable[[Any], None]]] = {}
+        self._table = memory.table
+        self._recorder = Recorder(notes)
+        self._recorder.dice_set, self._recorder.placed_at = memory.dice_set, memory.placed_at
+        self._duty = memory.duty
+        self._retired: dict[str, Wager] = {}
+        on: dict[type[Envelope], list[Callable[[Any], None]]] = {}
         for noters in self._noters(follows_luck=follows_luck):
             for kind, note in noters.items():
-                notes.setdefault(kind, []).append(note)
+                on.setdefault(kind, []).append(note)
         self.interceptors: dict[type[Envelope], Callable[[Any, Fold], object]]
-        self.interceptors = {kind: self._noting(*each) for kind, each in notes.items()}
+        self.interceptors = {kind: self._noting(*each) for kind, each in on.items()}
         if follows_luck:
-            self.interceptors |= dict.fromkeys(VOIDS, lambda event, fold: self._process.void(self.state, event, fold))
+            self.interceptors |= dict.fromkeys(VOIDS, lambda event, fold: self._recorder.void(self.state, event, fold))
             self.interceptors |= dict.fromkeys((kind for kind in TYPES.values() if kind.is_result), self._draw)
 
     @classmethod
-    def along(cls, state: State) -> Self:
-        """Return the projection of a stream that its owner folds into ``state``, from the first event to the last.
+    def along(cls, state: State, memory: Memory | None = None) -> Self:
+        """Return the projection of events that its owner folds into ``state``, with its ``interceptors``.
 
-        The owner feeds ``state`` with the projection's ``interceptors``, and calls ``hold`` before he forgets its
-        findings and retires its wagers. Then the projection answers as one that has read the stream itself.
+        ``memory`` is what it has left of the events before; None: there were none. The owner has it note what was
+        found before he forgets it (``note_findings``). Then its ``notes`` are of these events, and its ``memory`` is
+        for the next.
         """
-        projection = cls()
-        projection.state = state
+        projection = cls.__new__(cls)
+        projection._follow(state, cls.new_notes(), memory or Memory(), follows_luck=True)
         return projection
+
+    @classmethod
+    def of(cls, state: State, notes: Iterable[Notes], memory: Memory, retired: Iterable[Wager]) -> Self:
+        """Return the projection of a session that was folded in steps, as one that has read all of it.
+
+        ``state`` and ``memory`` are those after the last step, ``notes`` those of each. ``retired`` are the wagers that
+        the state has not, in any order; of one that retired twice, the later counts.
+        """
+        whole = cls.new_notes()
+        for each in notes:
+            whole.add(each)
+        projection = cls.__new__(cls)
+        projection._follow(state, whole, memory, follows_luck=True)
+        projection._retired = {wager.id: wager for wager in retired}
+        return projection
+
+    @staticmethod
+    def new_notes() -> Notes:
+        return Notes()
+
+    @property
+    def memory(self) -> Memory:
+        """What is remembered for the next event."""
+        placed_at = self._recorder.placed_at
+        open_ids = sorted(pending(self.state.table) & placed_at.keys())
+        open_wagers = {wager_id: placed_at[wager_id] for wager_id in open_ids}
+        return Memory(self._duty, self._table, self._recorder.dice_set, open_wagers)
 
     def feed(self, page: Sequence[Event]) -> None:
         """Read the next events of the stream."""
         state = self.state
-        for wager_id in state.unheld(page) & self._retired.keys():
-            state.recall(load_wagers(self._retired[wager_id]))
+        state.recall(self._retired[wager_id] for wager_id in state.unheld(page) & self._retired.keys())
         state.feed_all(page, self.interceptors)
-        self._note_findings()
+        self.note_findings()
         state.forget_findings()
-        for wager in state.retire():
-            self._retired[wager.id] = save_wagers([wager])
+        self._retired.update((wager.id, wager) for wager in state.retire())
 
     def hold(self) -> None:
         """Hold what the state has now, of a stream that its owner has folded whole."""
-        self._finished = dict(self.state.table.wagers)
-        self._note_findings()
+        self.note_findings()
+        self._retired = dict(self.state.table.wagers)
 
-    def _note_findings(self) -> None:
-        self._findings |= {finding.ref: finding for finding in self.state.new_findings}
+    def note_findings(self) -> None:
+        """Note what has been found since the findings were forgotten: the figures are of none."""
 
     def lines(self) -> Iterator[tuple[WagerLine, Wager | None]]:
         """Yield the bridge of each wager, in order of placement; then other money that the house gave, with None.
@@ -262,45 +260,46 @@ class SessionProjection:
         if session is None:
             return
         debts = debts_as_they_stand(self.state.table)
-        of_strangers = dict(self._of_strangers)
+        of_strangers = dict(self.notes.of_strangers)
         for wager in self._wagers():
             of_strangers.pop(wager.id, None)  # placed since: it is in his account
             yield wager_line(session, wager, debts.get(wager.id)), wager
         for wager_id, amount in sorted(of_strangers.items()):
             if amount:
                 yield concession_line(wager_id, "unknown", amount), None
-        for given in self._concessions:
+        for given in self.notes.concessions:
             if given.kind in ("goodwill", "dispute") and given.amount:
                 yield concession_line(f"#{given.seq}", given.kind, given.amount), None
 
     def figures(self) -> Figures:
         """Return the figures through the last event fed."""
-        table, session, opener = self.state.table, self.state.table.session, self._opener
+        table, session, notes = self.state.table, self.state.table.session, self.notes
+        opener, closer = notes.opener, notes.closer
         bank = Bank(
-            currency=opener.data.currency if opener else "XXX",
-            opening_float=opener.data.float if opener else 0,
-            fills=self._fills,
-            credits=self._credits,
-            closing_float=self._closer.data.float if self._closer else None,
-            buy_ins=self._buy_ins,
+            currency=opener.currency if opener else "XXX",
+            opening_float=opener.float if opener else 0,
+            fills=notes.fills,
+            credits=notes.credits,
+            closing_float=closer.float if closer else None,
+            buy_ins=notes.buy_ins,
         )
         figures = Figures(
             stream=table.stream,
-            closed_at=self._closer.occurred_at.isoformat() if self._closer else None,
-            closed_by=self._closer.seq if self._closer else 0,
+            closed_at=closer.at if closer else None,
+            closed_by=closer.seq if closer else 0,
             events=table.events,
             last_seq=self.state.last_seq,
             is_adjudicated=session is not None,
             bridge=Bridge.of(bank, ()),
-            luck=self._process.luck,
-            variance=self._process.variance,
-            lost=self._lost,
-            concessions=self._concessions,
-            slips=self._slips,
-            buy_ins=self._buy_in_seqs,
-            croupiers={croupier: PaidBy(payouts) for croupier, payouts in sorted(self._paid.items())},
+            luck=notes.luck.value(),
+            variance=notes.variance.value(),
+            lost=notes.lost,
+            concessions=notes.concessions,
+            slips=notes.slips,
+            buy_ins=notes.buy_in_seqs,
+            croupiers={croupier: PaidBy(payouts) for croupier, payouts in sorted(notes.payouts().items())},
             duty=self._duty.duties(),
-            draws=self._draws,
+            draws=notes.draws,
             unchecked=[] if session is None else unchecked(table, RULESETS[session.ruleset], session),
         )
         if opener is not None:
@@ -344,7 +343,7 @@ class SessionProjection:
             figures.bets[name].theoretical = total.value()
 
     def _error(self, line: WagerLine, wager: Wager | None, figures: Figures) -> PayoutError:
-        croupier, seq = self._payer.get(line.wager, (NOBODY, 0))
+        croupier, seq = self.notes.paid.get(line.wager, (NOBODY, 0))
         paid = figures.croupiers.get(croupier) if seq else None
         if paid is not None:
             paid.for_house += line.payout_error > 0
@@ -353,22 +352,13 @@ class SessionProjection:
         if not seq and wager is not None:
             seq = wager.decided_by or wager.placed_by
         elif not seq:
-            seq = next((given.seq for given in self._concessions if line.wager == f"#{given.seq}"), 0)
+            seq = next((given.seq for given in self.notes.concessions if line.wager == f"#{given.seq}"), 0)
         return PayoutError(line.wager, line.bet, line.status, seq, line.payout_error, croupier)
 
     def _wagers(self) -> Iterator[Wager]:
         """Yield every wager once, in order of placement."""
-        held = {**self._finished, **self.state.table.wagers}
-        retired = (wager for saved in self._retired.values() for wager in load_wagers(saved))
-        # A wager that was recalled is both held and, as it was before, retired.
-        order = [(wager.placed_by, wager.id) for wager in held.values()]
-        order += [(wager.placed_by, wager.id) for wager in retired if wager.id not in held]
-        for _seq, wager_id in sorted(order):
-            wager = held.get(wager_id)
-            if wager is not None:
-                yield wager
-            else:
-                yield from load_wagers(self._retired[wager_id])
+        wagers = {**self._retired, **self.state.table.wagers}  # one that was recalled is in both
+        return iter(sorted(wagers.values(), key=attrgetter("placed_by", "id")))
 
     # Interceptors: each sees the state before its event
 
@@ -388,7 +378,7 @@ class SessionProjection:
             TipGiven: self._note_tip,
             OrphanRecorded: self._note_orphan,
         }
-        return [self._process.noters, self._duty.noters, own] if follows_luck else [own]
+        return [self._recorder.noters, self._duty.noters, own] if follows_luck else [own]
 
     def _noting(self, *notes: Callable[[Any], None]) -> Callable[[Event, Fold], None]:
         """Return the interceptor that notes an event, as corrected, and then folds it."""
@@ -404,44 +394,36 @@ class SessionProjection:
 
     def _draw(self, event: Event, fold: Fold) -> Look | None:
         """Note a result, and fold it; return what was seen before, None if it decides nothing."""
-        look = self._process.draw(self.state, event, fold)
+        look = self._recorder.draw(self.state, event, fold)
         if look is not None:
             self._duty.draw(event)
             chances = chances_of(self.state.table.open_session().ruleset)
-            self._draws.append([event.seq, *chances.drawn(self.state.corrected(event))])
+            self.notes.draws.append([event.seq, *chances.drawn(self.state.corrected(event))])
         return look
 
     def _note_opener(self, event: SessionOpened) -> None:
-        if self._opener is None and event.seq == 1:
-            self._opener = event
+        if event.seq == 1:
+            self.notes.opener = Opener.of(event)
+            self._table = event.data.table
 
     def _note_closer(self, event: SessionClosed) -> None:
-        self._closer = event  # the last one counts: what comes after a close may close again
+        self.notes.closer = Closer.of(event)  # the last one counts: what comes after a close may close again
 
     def _note_fill(self, event: BankFilled) -> None:
-        self._fills += event.data.amount
-        self._slips.append(Slip(event.seq, "fill", event.data.slip, event.data.amount))
+        self.notes.fills += event.data.amount
+        self.notes.slips.append(Slip(event.seq, "fill", event.data.slip, event.data.amount))
 
     def _note_credit(self, event: BankCredited) -> None:
-        self._credits += event.data.amount
-        self._slips.append(Slip(event.seq, "credit", event.data.slip, event.data.amount))
+        self.notes.credits += event.data.amount
+        self.notes.slips.append(Slip(event.seq, "credit", event.data.slip, event.data.amount))
 
     def _note_buy_in(self, event: BuyInRecorded) -> None:
-        self._buy_ins += event.data.amount
-        if len(self._buy_in_seqs) < BUY_INS_LISTED:
-            self._buy_in_seqs.append(event.seq)
+        self.notes.buy_ins += event.data.amount
+        if len(self.notes.buy_in_seqs) < BUY_INS_LISTED:
+            self.notes.buy_in_seqs.append(event.seq)
 
     def _note_payout(self, event: PayoutMade) -> None:
-        wager_id = event.data.wager
-        paid_by = payer(self.state.table, event.actor or None)
-        before = self._payer.get(wager_id)
-        if before is None:
-            self._paid[paid_by] += 1
-        elif before[0] != paid_by:
-            payers = self._payers.setdefault(wager_id, {before[0]})
-            self._paid[paid_by] += paid_by not in payers
-            payers.add(paid_by)
-        self._payer[wager_id] = (paid_by, event.seq)
+        self.notes.note_payout(event.data.wager, payer(self.state.table, event.actor or None), event.seq)
         self._note_stranger(event.data.wager, event.data.winnings + event.data.stake_returned)
 
     def _note_recovery(self, event: PayoutRecovered) -> None:
@@ -456,10 +438,11 @@ class SessionProjection:
             and table.sees("wagers")
             and table.sees("results")
         ):
-            self._of_strangers[wager_id] += amount
+            of_strangers = self.notes.of_strangers
+            of_strangers[wager_id] = of_strangers.get(wager_id, 0) + amount
 
     def _note_goodwill(self, event: GoodwillPaid) -> None:
-        self._concessions.append(Concession(event.seq, "goodwill", event.data.amount))
+        self.notes.concessions.append(Concession(event.seq, "goodwill", event.data.amount))
 
     def _note_settlement(self, event: DisputeSettled) -> None:
         """Note a settlement that has effect, unless it is of a wager: that wager has it."""
@@ -467,22 +450,23 @@ class SessionProjection:
         wager_id = self.state.table.disputes.get(data.opened, "")
         if not data.approved_by or wager_id == "" or wager_id in self.state.table.wagers:
             return
-        self._concessions.append(Concession(event.seq, "dispute", data.amount if data.by == "house" else -data.amount))
+        self.notes.concessions.append(
+            Concession(event.seq, "dispute", data.amount if data.by == "house" else -data.amount)
+        )
 
     def _note_tip(self, event: TipGiven) -> None:
-        self._concessions.append(Concession(event.seq, "tip", event.data.amount))
+        self.notes.concessions.append(Concession(event.seq, "tip", event.data.amount))
 
     def _note_orphan(self, event: OrphanRecorded) -> None:
-        self._concessions.append(Concession(event.seq, "orphan", event.data.amount))
+        self.notes.concessions.append(Concession(event.seq, "orphan", event.data.amount))
 
     def _note_loss(self, event: EventsLost) -> None:
-        self._lost.append((event.seq, event.data.through))
+        self.notes.lost.append((event.seq, event.data.through))
 
 
-def _copy_opener(figures: Figures, opener: SessionOpened) -> None:
-    data = opener.data
-    figures.casino, figures.table = data.casino, data.table
-    figures.game, figures.ruleset = data.game, data.ruleset
-    figures.gaming_day = data.gaming_day.isoformat()
-    figures.observes = sorted(observed(data.observes))
-    figures.opened_at = opener.occurred_at.isoformat()
+def _copy_opener(figures: Figures, opener: Opener) -> None:
+    figures.casino, figures.table = opener.casino, opener.table
+    figures.game, figures.ruleset = opener.game, opener.ruleset
+    figures.gaming_day = opener.gaming_day
+    figures.observes = sorted(observed(opener.observes))
+    figures.opened_at = opener.opened_at

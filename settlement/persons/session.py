@@ -6,14 +6,14 @@ stake is, its wager says: see ``seats``.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from settlement.catalogue import RULES
-from settlement.corrections import Change
+from settlement.engine import State
 from settlement.eprocess.observations import Look, Mark, Observations, Payout
 from settlement.events import (
     BuyInRecorded,
@@ -22,7 +22,6 @@ from settlement.events import (
     Envelope,
     Event,
     GoodwillPaid,
-    SessionOpened,
     TipGiven,
     WagerPlaced,
 )
@@ -31,6 +30,7 @@ from settlement.finding import Finding
 from settlement.interceptors import Fold
 from settlement.night.bridge import WagerLine
 from settlement.night.figures import SessionProjection
+from settlement.night.notes import Memory, Notes, Opener
 from settlement.persons.exchanges import NOBODY, Exchange, of_buy_in, of_cash_stake
 from settlement.persons.opposing import Coups
 from settlement.persons.stream_money import Play, Rack, StreamMoney
@@ -47,33 +47,62 @@ PUT_RIGHT = ("act-put-right", "payout-put-right")
 """The rules about what was put right in time."""
 
 
+class PersonNotes(Notes, omit_defaults=True):
+    """What is noted of some events of a session, with the money of its players; amounts in minor units.
+
+    ``given`` is who got goodwill, by event; ``disputed_by`` who opened a dispute, and ``settled`` which dispute a
+    settlement is of, by event. ``variances`` are those of the luck of each player's stakes. ``other_media``: something
+    else than chips was staked. ``marks`` has of each finding the mark that it is by what is known now, if it is one.
+    """
+
+    exchanges: list[Exchange] = []
+    tips: dict[str, int] = {}
+    given: dict[int, str] = {}
+    disputed_by: dict[int, str] = {}
+    settled: dict[int, int] = {}
+    variances: dict[str, Sum] = {}
+    other_media: bool = False
+    marks: dict[str, Mark | None] = {}
+
+    def add(self, later: PersonNotes) -> None:  # type: ignore[override]  # notes of one kind are added up
+        super().add(later)
+        self.exchanges += later.exchanges
+        for player, amount in later.tips.items():
+            self.tips[player] = self.tips.get(player, 0) + amount
+        self.given |= later.given
+        self.disputed_by |= later.disputed_by
+        self.settled |= later.settled
+        for player, variance in later.variances.items():
+            self.variances.setdefault(player, Sum()).add_all(variance)
+        self.other_media |= later.other_media
+        self.marks |= later.marks
+
+    def given_to(self) -> dict[str, str]:
+        """Return who got goodwill or had a dispute settled, by the name of the line of that money."""
+        to = {f"#{seq}": player for seq, player in self.given.items()}
+        for seq, opened in self.settled.items():
+            to[f"#{seq}"] = self.disputed_by.get(opened, NOBODY) if opened < seq else NOBODY
+        return to
+
+
 class PersonsProjection(SessionProjection):
     """The figures of one session (``figures``), and the money of its players (``money``), from one reading.
 
     The arguments are those of ``SessionProjection``. Without ``follows_luck`` nobody's luck has a variance.
     """
 
-    def __init__(
-        self,
-        corrections: Iterable[Change] = (),
-        *,
-        readings: Mapping[str, Any] | None = None,
-        held: Collection[int] = (),
-        follows_luck: bool = True,
-    ) -> None:
-        super().__init__(corrections, readings=readings, held=held, follows_luck=follows_luck)
-        self._exchanges: list[Exchange] = []
-        self._tips: Counter[str] = Counter()
-        self._given_to: dict[str, str] = {}  # goodwill and disputes, by the name of their line
-        self._disputed_by: dict[int, str] = {}
-        self._variances: defaultdict[str, Sum] = defaultdict(Sum)  # by player
+    notes: PersonNotes
+
+    def _follow(self, state: State, notes: Notes, memory: Memory, *, follows_luck: bool) -> None:
+        super()._follow(state, notes, memory, follows_luck=follows_luck)
         self._tally: Tally | None = None
-        self._table = ""
-        self._only_chips = True
+
+    @staticmethod
+    def new_notes() -> PersonNotes:
+        return PersonNotes()
 
     def _noters(self, *, follows_luck: bool) -> list[Mapping[type[Envelope], Callable[[Any], None]]]:
         own: dict[type[Envelope], Callable[[Any], None]] = {
-            SessionOpened: self._name_table,
             BuyInRecorded: self._exchange,
             WagerPlaced: self._stake,
             TipGiven: self._tip,
@@ -91,15 +120,17 @@ class PersonsProjection(SessionProjection):
     def lines(self) -> Iterator[tuple[WagerLine, Wager | None]]:
         """Yield what ``SessionProjection.lines`` yields, and tally it by player on the way."""
         tally = Tally(self.state.table.ruleset)
+        given_to = self.notes.given_to()
         for line, wager in super().lines():
-            tally.add(line, wager, self._player_of(line, wager))
+            player = given_to.get(line.wager) if wager is None else wager.player
+            tally.add(line, wager, player or NOBODY)
             self._add_payout(tally, line, wager)
             yield line, wager
         self._tally = tally
 
     def _add_payout(self, tally: Tally, line: WagerLine, wager: Wager | None) -> None:
         """Count a wager that was paid: those of one croupier in one coup together, with the sum of their errors."""
-        croupier, seq = self._payer.get(line.wager, (NOBODY, 0))
+        croupier, seq = self.notes.paid.get(line.wager, (NOBODY, 0))
         if croupier:
             coup = wager.decided_by if wager is not None else None
             tally.paid[coup or seq, croupier] += line.payout_error
@@ -110,8 +141,8 @@ class PersonsProjection(SessionProjection):
         tally = self._tallied()
         stream = self.state.table.stream
         payouts = [Payout(f"{stream}#{coup}", croupier, error) for (coup, croupier), error in tally.paid.items()]
-        marks = [mark for finding in self._findings.values() if (mark := _mark_of(finding)) is not None]
-        return replace(self._process.observations, payouts=sorted(payouts), marks=sorted(marks))
+        marks = [mark for mark in self.notes.marks.values() if mark is not None]
+        return replace(self.notes.observations, payouts=sorted(payouts), marks=sorted(marks))
 
     def _tallied(self) -> Tally:
         if self._tally is None:
@@ -121,50 +152,44 @@ class PersonsProjection(SessionProjection):
 
     def money(self) -> StreamMoney:
         """Return what is kept of the session, through the last event fed."""
-        tally = self._tallied()
+        tally, notes = self._tallied(), self.notes
+        opener, closer = notes.opener, notes.closer
         players = {player: sums.play() for player, sums in tally.players.items()}
-        for player, amount in self._tips.items():
+        for player, amount in notes.tips.items():
             players.setdefault(player, Play()).tips = amount
-        for player, variance in self._variances.items():
+        for player, variance in notes.variances.items():
             players.setdefault(player, Play()).variance = variance.value()
-        recorded = sum(play.recorded for play in players.values())
         money = StreamMoney(
             stream=self.state.table.stream,
-            closed_by=self._closer.seq if self._closer else 0,
-            exchanges=list(self._exchanges),
+            closed_by=closer.seq if closer else 0,
+            exchanges=list(notes.exchanges),
             players=dict(sorted(players.items())),
             pairs=tally.coups.pairs(),
-            slips=list(self._slips),
+            slips=list(notes.slips),
         )
-        if self._opener is not None:
-            data = self._opener.data
-            money.casino, money.table, money.currency = data.casino, data.table, data.currency
-            money.gaming_day, money.ruleset = data.gaming_day.isoformat(), data.ruleset
-            money.opened_at = self._opener.occurred_at.isoformat()
-            money.sees_wagers = "wagers" in observed(data.observes) and not self._lost
-            money.rack = self._rack(data.float, recorded, observed(data.observes))
+        if opener is not None:
+            money.casino, money.table, money.currency = opener.casino, opener.table, opener.currency
+            money.gaming_day, money.ruleset = opener.gaming_day, opener.ruleset
+            money.opened_at = opener.opened_at
+            money.sees_wagers = "wagers" in observed(opener.observes) and not notes.lost
+            money.rack = self._rack(opener, sum(play.recorded for play in players.values()))
         return money
 
-    def _rack(self, opening: int, recorded: int, families: frozenset[str]) -> Rack:
-        table = self.state.table
+    def _rack(self, opener: Opener, recorded: int) -> Rack:
+        table, notes = self.state.table, self.notes
         return Rack(
-            opening=opening,
-            fills=self._fills,
-            credits=self._credits,
-            buy_ins=self._buy_ins,
+            opening=opener.float,
+            fills=notes.fills,
+            credits=notes.credits,
+            buy_ins=notes.buy_ins,
             recorded=recorded,
-            closing=self._closer.data.float if self._closer else None,
+            closing=notes.closer.float if notes.closer else None,
             is_followed=table.session is not None
-            and families >= FOLLOWS_CHIPS
-            and self._only_chips
-            and not self._lost
+            and observed(opener.observes) >= FOLLOWS_CHIPS
+            and not notes.other_media
+            and not notes.lost
             and not table.bets_out_of_scope,
         )
-
-    def _player_of(self, line: WagerLine, wager: Wager | None) -> str:
-        if wager is None:
-            return self._given_to.get(line.wager, NOBODY)
-        return wager.player or NOBODY
 
     # What the draws do to each player
 
@@ -173,37 +198,39 @@ class PersonsProjection(SessionProjection):
         look = super()._draw(event, fold)
         if look is not None:
             for player, ahead in look.players.items():
-                self._variances[player].add(ahead.squares, ahead.per)
+                self.notes.variances.setdefault(player, Sum()).add(ahead.squares, ahead.per)
         return look
 
-    # Notes: of each event as it is after its corrections, in order
+    # Notes: of each event as it is after its corrections, in order; and of what it was found to complete
 
-    def _name_table(self, event: SessionOpened) -> None:
-        if event.seq == 1:
-            self._table = event.data.table
+    def note_findings(self) -> None:
+        """Note what the ledger is fed of the findings that the state has now."""
+        for finding in self.state.new_findings:
+            self.notes.marks[f"{finding.rule} {finding.seq} {finding.wager or ''}"] = _mark_of(finding)
 
     def _exchange(self, event: BuyInRecorded) -> None:
-        self._exchanges.append(of_buy_in(event, self._table))
+        self.notes.exchanges.append(of_buy_in(event, self._table))
 
     def _stake(self, event: WagerPlaced) -> None:
         data = event.data
         if data.medium not in CHIPS:
-            self._only_chips = False
+            self.notes.other_media = True
             if data.medium == "cash" and not data.left_up_from:
                 player = owner_of(self.state.table, data)  # the wager is not there yet: events are noted before
-                self._exchanges.append(of_cash_stake(event, self._table, player or NOBODY))
+                self.notes.exchanges.append(of_cash_stake(event, self._table, player or NOBODY))
 
     def _tip(self, event: TipGiven) -> None:
-        self._tips[event.data.player or NOBODY] += event.data.amount
+        tips, player = self.notes.tips, event.data.player or NOBODY
+        tips[player] = tips.get(player, 0) + event.data.amount
 
     def _give(self, event: GoodwillPaid) -> None:
-        self._given_to[f"#{event.seq}"] = event.data.player or NOBODY
+        self.notes.given[event.seq] = event.data.player or NOBODY
 
     def _dispute(self, event: DisputeOpened) -> None:
-        self._disputed_by[event.seq] = event.data.player or NOBODY
+        self.notes.disputed_by[event.seq] = event.data.player or NOBODY
 
     def _settle(self, event: DisputeSettled) -> None:
-        self._given_to[f"#{event.seq}"] = self._disputed_by.get(event.data.opened, NOBODY)
+        self.notes.settled[event.seq] = event.data.opened
 
 
 def _mark_of(finding: Finding) -> Mark | None:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import msgspec
 from msgspec import Struct
 
-from settlement.night.figures import Slip
+from settlement.night.notes import Slip
 from settlement.persons.exchanges import Exchange
 from settlement.persons.opposing import Pair
 

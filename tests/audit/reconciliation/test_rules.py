@@ -17,7 +17,8 @@ from audit.reconciliation.night import FALSE_NAMES, Night, SessionResult
 from settlement.night.bridge import Bank, Bridge
 from settlement.night.croupiers import Tally, more_than_others, noteworthy, one_sidedness
 from settlement.night.duty import PaidBy
-from settlement.night.figures import Figures, Slip
+from settlement.night.figures import Figures
+from settlement.night.notes import Slip
 from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record, session
 from tests.audit.reconciliation.test_questions import payouts, stream
 from tests.audit.tables import Tenant

@@ -10,7 +10,7 @@ import pytest
 from audit.models import Casino, Finding, NightReport, NightRun, SlipUse
 from audit.reconciliation import runs, slips
 from audit.reconciliation.slips import EarlierUse, Reached, Use
-from settlement.night.figures import Slip
+from settlement.night.notes import Slip
 from tests.audit.reconciliation.played import DAY, MORNING, count, record
 from tests.audit.reconciliation.test_questions import stream
 from tests.audit.tables import Tenant

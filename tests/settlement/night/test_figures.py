@@ -17,16 +17,15 @@ from settlement import decode as decode_event
 from settlement.night.bridge import Bank, Bridge, Win
 from settlement.night.croupiers import Tally, compare
 from settlement.night.figures import (
-    BUY_INS_LISTED,
     NOBODY,
     BetSum,
     PaidBy,
     PayoutError,
-    Slip,
     UndecidedStake,
     decode,
     encode,
 )
+from settlement.night.notes import BUY_INS_LISTED, Slip
 from tests.settlement.night.racks import lines_of, read
 from tests.settlement.streams import event, opener
 from tests.settlement.test_properties import quick, streams

@@ -12,7 +12,7 @@ from settlement.catalogue.rule import RULESET_NAMES
 from settlement.events import Event
 from settlement.fr.art_46_boule import LAYOUT, odds_on
 from settlement.night.craps import fates
-from settlement.night.figures import Slip
+from settlement.night.notes import Slip
 from settlement.night.roulette import covered
 from settlement.persons.day import Day
 from settlement.persons.findings import findings_of, unchecked

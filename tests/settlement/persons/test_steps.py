@@ -1,0 +1,114 @@
+"""A session that is noted step by step, saved in between, answers byte for byte as one that is read whole."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from audit.simulation import IRREGULARITIES, RULESET_NAMES
+from settlement import Event, State, load_wagers, save_wagers
+from settlement import decode as decode_event
+from settlement.corrections import changes_in
+from settlement.eprocess.observations import encode as encode_observations
+from settlement.night.figures import encode as encode_figures
+from settlement.night.notes import Memory
+from settlement.persons.session import PersonNotes, PersonsProjection
+from settlement.persons.stream_money import encode as encode_money
+from settlement.streams import with_held
+from tests.settlement.persons.test_session import night
+from tests.settlement.test_properties import quick, streams
+
+CASES = Path(__file__).parent.parent.parent / "conformance" / "cases.jsonl"
+read_memory = msgspec.json.Decoder(Memory).decode
+read_notes = msgspec.json.Decoder(PersonNotes).decode
+
+
+def answers(projection: PersonsProjection) -> list[Any]:
+    """Return everything that is kept of a session, as it is kept."""
+    kept = [encode_figures(projection.figures()), projection.wins]
+    return [*kept, encode_money(projection.money()), encode_observations(projection.evidence)]
+
+
+def whole(events: Sequence[Event], held: Sequence[int] = ()) -> list[Any]:
+    projection = PersonsProjection(changes_in(events), held=held)
+    for first in range(0, len(events), 1_000):
+        projection.feed(events[first : first + 1_000])
+    return answers(projection)
+
+
+def in_steps(events: Sequence[Event], size: int, held: frozenset[int] = frozenset(), *, compares: bool = False) -> Any:
+    """Return the answers where state, memory and notes are saved after every ``size`` events, as replay saves them."""
+    changes, approved = changes_in(events), () if compares else None
+    state = State(changes, approved=approved, held=held, compares=compares)
+    memory, noted, retired = b"", [], dict[str, bytes]()
+    for first in range(0, len(events), size):
+        page = events[first : first + size]
+        if first:
+            state = State.from_bytes(state.to_bytes(), changes, approved=approved, compares=compares)
+        projection = PersonsProjection.along(state, read_memory(memory) if memory else None)
+        for wager_id in state.unheld(page) & retired.keys():
+            state.recall(load_wagers(retired[wager_id]))
+        state.feed_all(page, projection.interceptors)
+        projection.note_findings()
+        state.forget_findings()
+        noted.append(msgspec.json.encode(projection.notes))
+        memory = msgspec.json.encode(projection.memory)
+        retired |= {wager.id: save_wagers([wager]) for wager in state.retire()}
+    wagers = [wager for saved in retired.values() for wager in load_wagers(saved)]
+    state = State.from_bytes(state.to_bytes(), compares=False)
+    return answers(PersonsProjection.of(state, map(read_notes, noted), read_memory(memory), wagers))
+
+
+@pytest.mark.parametrize("ruleset", RULESET_NAMES)
+def test_a_night_with_every_irregularity_is_noted_alike_in_any_steps(ruleset: str) -> None:
+    events = night(ruleset, 7, *IRREGULARITIES, coups=30)
+    expected = whole(events)
+    for size in (1, 7, 100, len(events)):
+        assert in_steps(events, size) == expected
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("seed", range(80))
+@pytest.mark.parametrize("ruleset", RULESET_NAMES)
+def test_four_hundred_nights_are_noted_alike_in_any_steps(ruleset: str, seed: int) -> None:
+    irregularities = IRREGULARITIES if seed % 2 else IRREGULARITIES[seed % len(IRREGULARITIES) :][:3]
+    events = night(ruleset, seed, *irregularities, coups=20 + seed % 30)
+    expected = whole(events)
+    for size in (1, 7, 100, len(events)):
+        assert in_steps(events, size) == expected
+
+
+def are_noted_alike(events: Sequence[Event], size: int) -> None:
+    """Compare with the stream read whole, with the changes in effect that have one where two officers approved none."""
+    held: frozenset[int] = frozenset()
+
+    def folded(without: frozenset[int]) -> Any:
+        nonlocal held
+        held = without
+        return in_steps(events, size, without, compares=True)
+
+    found = with_held(changes_in(events), folded)
+    assert found == whole(events, sorted(held))
+
+
+@quick
+@given(stream=streams(), size=st.sampled_from([1, 3, 7, 100]))
+def test_any_stream_is_noted_alike_in_any_steps(stream: list[Any], size: int) -> None:
+    are_noted_alike([decode_event(raw) for raw in stream], size)
+
+
+@pytest.mark.parametrize("every", [20, pytest.param(1, marks=pytest.mark.faults)])
+def test_every_conformance_stream_is_noted_alike_in_any_steps(every: int) -> None:
+    cases = [json.loads(line)["events"] for line in CASES.read_text().splitlines()[::every]]
+    for raw in cases:
+        events = [decode_event(json.dumps(each)) for each in raw]
+        if [each.seq for each in events] == sorted({each.seq for each in events}):
+            for size in (1, 7, 100):
+                are_noted_alike(events, size)
