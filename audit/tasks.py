@@ -70,11 +70,7 @@ def replay_stream(*, stream_id: int | None, also: Sequence[int] = (), **kwargs: 
 
 
 def _replay_step(turn: fairness.Turn) -> None:
-    """Fold one step of a stream. One that fails is set aside, and stops no other.
-
-    Where no other casino waits, a session that is read whole is added up as well, once its findings are committed.
-    """
-    one_pass = None if turn.is_shared else sessions.OnePass()
+    """Fold one step of a stream. One that fails is set aside, and stops no other."""
     began_at = replay.processor_s()
 
     def used_s() -> float:
@@ -82,7 +78,7 @@ def _replay_step(turn: fairness.Turn) -> None:
 
     with structlog.contextvars.bound_contextvars(stream_id=turn.stream_id):
         try:
-            progress = replay.advance(turn.stream_id, is_shared=turn.is_shared, witness=one_pass)
+            progress = replay.advance(turn.stream_id, is_shared=turn.is_shared)
         except Exception as error:
             log.exception("replay failed", error=type(error).__name__)
             connection.close_if_unusable_or_obsolete()
@@ -98,19 +94,8 @@ def _replay_step(turn: fairness.Turn) -> None:
             fairness.give_back(turn, used_s=used_s())
         else:
             fairness.done(turn, used_s=used_s())
-            if one_pass is not None and one_pass.last_seq:
-                _keep(one_pass)
             if progress.has_closed:
                 task_queue.send_soon(task_queue.NIGHT_CLOSE, stream_id=turn.stream_id)
-
-
-def _keep(one_pass: sessions.OnePass) -> None:
-    """Keep what was read with the findings of a session; what fails here, its close does."""
-    try:
-        one_pass.keep()
-    except Exception as error:
-        log.exception("session not added up", error=type(error).__name__)
-        connection.close_if_unusable_or_obsolete()
 
 
 @shared_task(ignore_result=True)

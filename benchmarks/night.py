@@ -148,22 +148,15 @@ def _timed(elapsed: dict[str, float], worked: dict[str, float], name: str) -> It
 
 
 def _in_one_pass(streams: list[int], begin: Callable[[str], AbstractContextManager[None]]) -> int:
-    """Read each session once, as replay does where it comes whole. Return this process's peak memory in KiB.
-
-    A session with more events than a step of replay is read again for its close.
-    """
+    """Replay and close one session after the other. Return this process's peak memory in KiB."""
     from audit.event_store import read
-    from audit.reconciliation.sessions import OnePass, bring_up_to_date, compute_figures
+    from audit.reconciliation.sessions import bring_up_to_date, compute_figures
 
     for stream_id in streams:
-        one_pass = OnePass()
         with begin("replay, and read for the close"):
-            bring_up_to_date(stream_id, one_pass)
+            bring_up_to_date(stream_id)
         with begin("closes: verify, figures, money, evidence"):
-            if one_pass.last_seq:
-                one_pass.keep()
-            else:
-                compute_figures(stream_id, read.next_seq_of(stream_id) - 1)
+            compute_figures(stream_id, read.next_seq_of(stream_id) - 1)
     return _peak_kib()
 
 

@@ -32,9 +32,8 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from audit import heartbeats
-from audit.adjudication import clocks, findings, retired_wagers, runs, stream_reader
+from audit.adjudication import clocks, findings, noted, retired_wagers, runs, stream_reader
 from audit.adjudication.stream_reader import gc_paused
-from audit.adjudication.witness import WholeSession, Witness
 from audit.event_store import binary_copy, read
 from audit.models import (
     Adjudication,
@@ -55,6 +54,7 @@ from settlement.corrections import Corrections
 from settlement.events import EntryAnnulled, EntryCorrected, ExtensionEvent, SessionClosed
 from settlement.findings import find
 from settlement.interceptors import NOT_INTERCEPTED, Interceptors
+from settlement.persons.session import PersonsProjection
 
 STEP_EVENTS = 32_000
 """Most events read for one transaction: enough to be cheap, few enough to lose little to a crash."""
@@ -119,28 +119,25 @@ class Progress:
 class Folded:
     """Events folded on what is stored: the state after them, what they complete, and the retired wagers they mention.
 
-    ``recalled`` has the seq of each such wager's last change before, by its id. ``events`` are those folded.
+    ``recalled`` has the seq of each such wager's last change before, by its id. ``events`` are those folded, and
+    ``projection`` has noted them, if that was asked for.
     """
 
     state: State
     findings: list[Finding]
     recalled: dict[str, int]
     events: Sequence[Event]
+    projection: PersonsProjection | None = None
 
 
 def advance(
-    stream_id: int,
-    what_if: WhatIf | None = None,
-    *,
-    in_pause: bool = False,
-    is_shared: bool = False,
-    witness: Witness | None = None,
+    stream_id: int, what_if: WhatIf | None = None, *, in_pause: bool = False, is_shared: bool = False
 ) -> Progress | None:
     """Fold the next step of a stream and commit its findings. Return None if another worker holds the stream.
 
     ``what_if`` is the what-if run that this is a part of; None is the standing adjudication. A stream that is set aside
     after a failed run is left alone until its pause is over, unless ``in_pause``. ``is_shared`` has the step be a short
-    one, for the sake of others. ``witness`` reads along where the step folds a session whole; a what-if run has none.
+    one, for the sake of others.
     """
     identity = {"stream_id": stream_id, "engine_version": ENGINE_VERSION, "what_if": what_if}
     most = min(STEP_EVENTS, SHARED_STEP_EVENTS) if is_shared else STEP_EVENTS
@@ -168,7 +165,7 @@ def advance(
                 began = _follow_approvals(adjudication, run, adjudication.now_approved)
                 if began is not None:
                     return began
-            return _step(adjudication, run, max_events=most, ends_at=ends_at, witness=witness)
+            return _step(adjudication, run, max_events=most, ends_at=ends_at)
 
     progress = step()
     if progress is None and not going_on.exists() and _begin_run(identity):
@@ -233,18 +230,14 @@ def async_commit() -> Iterator[None]:
         yield
 
 
-def _step(
-    adjudication: Adjudication, run: AdjudicationRun, *, max_events: int, ends_at: float, witness: Witness | None
-) -> Progress | None:
+def _step(adjudication: Adjudication, run: AdjudicationRun, *, max_events: int, ends_at: float) -> Progress | None:
     stream_id = adjudication.stream_id
     last_seq = read.next_seq_of(stream_id) - 1
-    if adjudication.cursor or run.tries or adjudication.what_if is not None:
-        witness = None
     chunks = stream_reader.chunks(
         stream_id,
         adjudication.next_seq,
         last_seq,
-        first=FIRST_CHUNK if witness is None else max_events,
+        first=FIRST_CHUNK,
         max_events=max_events,
         max_bytes=STEP_BYTES,
     )
@@ -254,14 +247,13 @@ def _step(
             before = _root_before(adjudication) if _takes_over(run, at_end=True) else None
             _end_step(adjudication, run, at_end=True, before=before)
         return Progress(folded=0, cursor=adjudication.cursor, behind=False)
-    if next_seq_after(first[-1]) <= last_seq or not any(type(event) is SessionClosed for event in first):
-        witness = None
     # The findings of a what-if run stand nowhere: it has nothing to complete before it begins anew.
     is_under_way = adjudication.cursor > 0 and run.completed_at is None and adjudication.what_if is None
     known_through = run.corrections_through if is_under_way else None
     to_read = stream_reader.up_to_change(chain([first], chunks), after=known_through)
+    is_noted = noted.is_noted(adjudication, run)
     try:
-        folded = fold_on(adjudication, run, to_read, witness, is_over=lambda: processor_s() >= ends_at)
+        folded = fold_on(adjudication, run, to_read, is_noted=is_noted, is_over=lambda: processor_s() >= ends_at)
     except NeedsReplay as needed:
         if adjudication.cursor and needed.held and _goes_on_without(adjudication, run, needed.held):
             return Progress(folded=len(first), cursor=adjudication.cursor, behind=True)
@@ -272,8 +264,10 @@ def _step(
             return None
         return Progress(folded=len(first), cursor=0, behind=True)
     state, events = folded.state, folded.events
-    if witness is not None and state.table.closed_by and len(events) == len(first):
-        witness.ends()
+    notes, adjudication.memory = b"", b""
+    if folded.projection is not None:
+        folded.projection.note_findings()
+        notes, adjudication.memory = noted.saved_notes(folded.projection), noted.saved_memory(folded.projection)
     state.forget_findings()
     clocks.find_ahead(state.table, stream_id, events)
     # A run that is about to begin anew without some corrections stores nothing that it has found with them.
@@ -283,7 +277,7 @@ def _step(
     before = _root_before(adjudication) if is_kept else None
     findings.add_findings(adjudication, state, found, events)
     state.forget_findings()
-    retired_wagers.retire(adjudication, state, folded.recalled, through=events[-1].seq)
+    retired_wagers.retire(adjudication, state, folded.recalled, through=events[-1].seq, notes=notes)
     _move_cursor(adjudication, state, events[-1])
     _end_step(adjudication, run, at_end=at_end, before=before)
     adjudication.save()
@@ -330,14 +324,14 @@ def fold_on(
     adjudication: Adjudication,
     run: AdjudicationRun,
     chunks: Iterable[Sequence[Event]],
-    witness: Witness | None = None,
     *,
+    is_noted: bool = False,
     is_over: Callable[[], bool] = lambda: False,
 ) -> Folded:
     """Fold the events after the cursor on the stored state and wagers; nothing is stored.
 
     They are folded slice by slice, at least one; none after ``is_over`` is true, and no more chunks are read then. Each
-    slice is a heartbeat. With a ``witness``, the first chunk is all that the stream has.
+    slice is a heartbeat. ``is_noted`` has what its figures need noted on the way.
     Raise ``NeedsReplay`` if a correction among them changes what is folded already.
     """
     readings = readings_of(adjudication, run)
@@ -349,12 +343,8 @@ def fold_on(
         readings=readings,
         approved=run.approved,
     )
-    interceptors = NOT_INTERCEPTED
-    if witness is not None:
-        chunks = [whole] = list(chunks)
-        last_seq = next_seq_after(whole[-1]) - 1
-        approved = tuple(seq for seq in run.approved or () if seq <= last_seq)
-        interceptors = witness.begins(WholeSession(adjudication.stream_id, last_seq, readings or {}, approved), state)
+    projection = noted.along(adjudication, state) if is_noted else None
+    interceptors = projection.interceptors if projection is not None else NOT_INTERCEPTED
     recalled: dict[str, int] = {}
     folded: list[Event] = []
     for part in _slices(chunks):
@@ -364,7 +354,7 @@ def fold_on(
         heartbeats.touch()
         if is_over():
             break
-    return Folded(state, _found(state), recalled, folded)
+    return Folded(state, _found(state), recalled, folded, projection)
 
 
 def _slices(chunks: Iterable[Sequence[Event]]) -> Iterator[Sequence[Event]]:
@@ -457,6 +447,7 @@ def _return_to_beginning(adjudication: Adjudication, held: Collection[int] = ())
     adjudication.cursor = adjudication.events = 0
     adjudication.next_seq = 1
     adjudication.state = State(held=held).to_bytes() if held else b""
+    adjudication.memory = b""
     adjudication.closed = False
     adjudication.save()
 

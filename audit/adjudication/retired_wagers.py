@@ -3,6 +3,8 @@
 Before a step is folded it is known which wagers its events mention that the state does not hold. Nearly all of them are
 new: certainly so if the id ends in a larger number than any retired id with the same prefix, or has a prefix that no
 retired id had. Only the others are looked up.
+
+A row also has what was noted of the session in the same steps (``noted``), a line for each of them.
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ from settlement.state import Wager
 MAX_PREFIXES = 256
 """Prefixes of ids that are remembered; if there are more, as with random ids, every id is looked up."""
 
-MAX_IN_A_ROW = 10_000
-"""Wagers of a row that is not merged with another."""
+MAX_ROW_BYTES = 2 * 1024 * 1024
+"""Bytes of a row that is not merged with another."""
 
 DIGITS = "0123456789"
 
@@ -39,21 +41,27 @@ def recall(adjudication: Adjudication, state: State, events: Iterable[Event]) ->
     return {wager.id: wager.changed_by for wager in wagers}
 
 
-def retire(adjudication: Adjudication, state: State, recalled: dict[str, int], *, through: int) -> None:
-    """Take settled wagers out of the state and store them, except those ``recalled`` that have not changed since."""
+def retire(
+    adjudication: Adjudication, state: State, recalled: dict[str, int], *, through: int, notes: bytes = b""
+) -> None:
+    """Take settled wagers out of the state and store them, except those ``recalled`` that have not changed since.
+
+    ``notes`` are what the step has noted.
+    """
     retired = state.retire()
     if recalled:
         retired = [wager for wager in retired if recalled.get(wager.id) != wager.changed_by]
-    if not retired:
+    if not retired and not notes:
         return
     if not state.table.closed_by:  # after the close every id is looked up
         remember(adjudication.known_ids, retired)
+    saved = save_wagers(retired)
     if adjudication.cursor:  # the first step of a run has no rows before it
-        retired = _merged_with_last_rows(adjudication, retired)
+        retired, saved, notes = _merged_with_last_rows(adjudication, retired, saved, notes)
     binary_copy.execute(
-        "insert into audit_retiredwagers (run_id, through, digests, saved)"
-        " values (%b::bigint, %b::bigint, %b::bytea, %b::bytea) returning 1",
-        (adjudication.run_id, through, digests_of(retired), save_wagers(retired)),
+        "insert into audit_retiredwagers (run_id, through, digests, saved, notes)"
+        " values (%b::bigint, %b::bigint, %b::bytea, %b::bytea, %b::bytea) returning 1",
+        (adjudication.run_id, through, digests_of(retired), saved, notes),
     )
 
 
@@ -62,32 +70,42 @@ def digests_of(wagers: Iterable[Wager]) -> bytes:
     return array("I", map(crc32, map(str.encode, [wager.id for wager in wagers]))).tobytes()
 
 
-def _merged_with_last_rows(adjudication: Adjudication, retired: list[Wager]) -> list[Wager]:
-    """Return ``retired`` with the wagers of the last rows, which are deleted, if those hold no more than twice as many.
+def _merged_with_last_rows(
+    adjudication: Adjudication, retired: list[Wager], saved: bytes, notes: bytes
+) -> tuple[list[Wager], bytes, bytes]:
+    """Return ``retired``, which are ``saved``, and ``notes`` with those of the last rows, which are deleted.
 
-    So a stream that arrived an event at a time has hardly more rows in the end than one that arrived at once.
+    That is, of rows that are no more than twice as large. So a stream that arrived an event at a time has hardly more rows in the end than one that
+    arrived at once.
     """
     last = binary_copy.execute(
-        "select through, octet_length(digests) / 4 from audit_retiredwagers"
+        "select through, octet_length(saved) + octet_length(notes) from audit_retiredwagers"
         " where run_id = %b::bigint order by through desc limit 16",
         (adjudication.run_id,),
     )
-    count, merged = len(retired), []
+    size, merged = len(saved) + len(notes), []
     for through, held in last:
-        if held > 2 * count or count + held > MAX_IN_A_ROW:
+        if held > 2 * size or size + held > MAX_ROW_BYTES:
             break
-        count += held
+        size += held
         merged.append(through)
     if not merged:
-        return retired
+        return retired, saved, notes
     deleted = binary_copy.execute(
         "delete from audit_retiredwagers where run_id = %b::bigint and through = any (%b::bigint[])"
-        " returning through, saved",
+        " returning through, saved, notes",
         (adjudication.run_id, merged),
     )
-    wagers = {wager.id: wager for _, saved in sorted(deleted) for wager in load_wagers(saved)}
+    deleted = sorted(deleted)
+    wagers = {wager.id: wager for _, before, _ in deleted for wager in load_wagers(before)}
     wagers.update((wager.id, wager) for wager in retired)
-    return list(wagers.values())
+    together = list(wagers.values())
+    return together, save_wagers(together), b"".join([*(noted for *_, noted in deleted), notes])
+
+
+def rows(adjudication: Adjudication) -> list[RetiredWagers]:
+    """Return the rows of an adjudication in their order, as they are at one instant."""
+    return list(RetiredWagers.objects.filter(run=adjudication.run_id).order_by("through"))
 
 
 def retired(adjudication: Adjudication) -> Iterator[Wager]:

@@ -40,6 +40,7 @@ class Adjudication(models.Model):
     next_seq = models.BigIntegerField(_("next event"), default=1)  # beyond the cursor where a loss was declared
     events = models.BigIntegerField(_("events"), default=0)
     state = models.BinaryField(default=b"", editable=False)
+    memory = models.BinaryField(default=b"", db_default=b"", editable=False)  # of its notes; empty: it has none
     closed = models.BooleanField(_("closed"), default=False)
     updated_at = models.DateTimeField(_("adjudicated"), auto_now=True)
 
@@ -351,7 +352,10 @@ class WhatIfFinding(_Found):
 
 
 class RetiredWagers(models.Model):
-    """Settled wagers that one or more steps took out of the snapshot. One that changed later is in a later row, too."""
+    """Settled wagers that one or more steps took out of the snapshot. One that changed later is in a later row, too.
+
+    ``notes`` are what these steps noted of the session, a line each: see ``audit.adjudication.noted``.
+    """
 
     pk = models.CompositePrimaryKey("run_id", "through")
     run = models.ForeignKey(
@@ -360,6 +364,7 @@ class RetiredWagers(models.Model):
     through = models.BigIntegerField()  # the cursor after the last of these steps
     digests = models.BinaryField()  # CRC-32 of each id, four bytes each: where to look for a wager
     saved = models.BinaryField()
+    notes = models.BinaryField(default=b"", db_default=b"")
 
     class Meta:
         verbose_name = _("settled wagers")

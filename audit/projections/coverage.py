@@ -128,7 +128,7 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
         _recomputed(
             wrong_snapshot,
             "stream_id engine_version what_if_id ruleset readings_digest run_id known_ids cursor next_seq events state"
-            " closed",
+            " memory closed",
         ),
         _not_held(ROW_ID, "id"),
         _not_held(WHEN, "updated_at"),
@@ -146,7 +146,7 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
         ),
         _not_held(WAITS, "tries failed_at next_try_at error_type error"),
     ),
-    "audit_retiredwagers": (_recomputed(wrong_snapshot, "run_id through digests saved"),),
+    "audit_retiredwagers": (_recomputed(wrong_snapshot, "run_id through digests saved notes"),),
     "audit_finding": (
         _held(
             wrong_findings,

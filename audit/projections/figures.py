@@ -13,35 +13,43 @@ from collections.abc import Iterator
 from typing import Any
 
 from audit.event_store import read
-from audit.models import LoggedStream, SessionFigures, StreamEvidence, StreamMoney
+from audit.models import Adjudication, AdjudicationRun, LoggedStream, SessionFigures, StreamEvidence, StreamMoney
 from audit.projections.faults import WrongRow
 from audit.reconciliation.persons import read_cash_desk
-from audit.reconciliation.sessions import Key, OnePass, Sums, key_of, sums_again
+from audit.reconciliation.sessions import Key, Sums, key_of, key_of_run, sums_of
 from audit.register.in_force import digest_of, newest_readings
 from settlement.persons import stream_money
+from settlement.persons.session import PersonsProjection
 
 FIGURES, WAITING, MONEY, OBSERVATIONS = "figures", "corrections that wait", "sums of money", "observations"
 WIN_LINE, FAULTS = "win line", "faults of its chain"
 """What is kept of a session, as a fault names it. A session that is read again has no fault of its chain."""
 
 
-def wrong_figures(stream: LoggedStream, one_pass: OnePass) -> Iterator[WrongRow]:
-    """Yield what does not hold about what is kept of a session or a count; ``one_pass`` may have read it."""
-    key, sums = one_pass.sums() if one_pass.last_seq else (_key_of(stream.stream_id), None)
+def wrong_figures(
+    stream: LoggedStream, run: AdjudicationRun, projection: PersonsProjection | None
+) -> Iterator[WrongRow]:
+    """Yield what does not hold about what is kept of a session or a count.
+
+    ``projection`` is what ``run`` gives of a session, read again as far as it has read.
+    """
+    readings = newest_readings(stream.stream_id)
+    key = key_of(stream.stream_id, read.next_seq_of(stream.stream_id) - 1, digest_of(readings))
     stored = _stored(key)
     if not stored:
         return
     if stream.table_id is None:
         again = {MONEY: stream_money.encode(read_cash_desk(stream.stream_id, key["last_seq"]))}
     else:
-        again = _of(sums if sums is not None else sums_again(stream.stream_id, key["last_seq"])[1])
+        again = _of(sums_of(key, readings, projection if _key_of(run) == key else None))
     for what, value in stored.items():
         if again.get(what) != value:
             yield WrongRow("figures", f"its {what} are not what its events give", stream.name, key["last_seq"])
 
 
-def _key_of(stream_id: int) -> Key:
-    return key_of(stream_id, read.next_seq_of(stream_id) - 1, digest_of(newest_readings(stream_id)))
+def _key_of(run: AdjudicationRun) -> Key | None:
+    adjudication = Adjudication.objects.filter(run=run).first()
+    return key_of_run(adjudication, run) if adjudication is not None else None
 
 
 def _stored(key: Key) -> dict[str, Any]:

@@ -22,10 +22,9 @@ import msgspec
 from django.db.models import F
 from django.utils import timezone
 
-from audit.adjudication import clocks, replay, stream_reader
+from audit.adjudication import clocks, noted, replay, stream_reader
 from audit.adjudication.findings import as_row, instants_of
-from audit.adjudication.witness import WholeSession
-from audit.event_store import archived, binary_copy, read
+from audit.event_store import archived, binary_copy
 from audit.models import (
     FIRST_SANDBOX_ID,
     Adjudication,
@@ -39,15 +38,15 @@ from audit.projections.entries import Entry, entries
 from audit.projections.faults import WrongRow
 from audit.projections.figures import wrong_figures
 from audit.projections.runs import judging_runs, wrong_runs
-from audit.projections.snapshots import wrong_snapshot
+from audit.projections.snapshots import Read, wrong_snapshot
 from audit.projections.unread import READ_WITHIN, unread_sessions
-from audit.reconciliation.sessions import OnePass
 from audit.transparency.kept_findings import ADJUDICATED, KEPT, KeptRow, root_of, rows_of
 from settlement import ENGINE_VERSION, State
 from settlement import Finding as Found
 from settlement.codec import next_seq_after
 from settlement.corrections import changes_in
-from settlement.interceptors import NOT_INTERCEPTED, Interceptors
+from settlement.interceptors import NOT_INTERCEPTED
+from settlement.persons.session import PersonsProjection
 from settlement.streams import with_held
 
 TAMPERED = "log-tampered"
@@ -228,10 +227,11 @@ def _judged_again(stream_id: int, name: str, entry: Entry | None, figures: Figur
     elif (why := _why_not_judged(run)) is None:
         assert run is not None, "no run is a reason"
         figures.again += 1
-        one_pass = OnePass()
         try:
-            yield from _against_the_law(stream_id, name, run, one_pass)
-            yield from wrong_figures(LoggedStream.objects.get(pk=stream_id), one_pass)
+            found, has_read = again(stream_id, run)
+            yield from wrong_snapshot(name, run, has_read)
+            yield from _against_the_law(stream_id, name, found)
+            yield from wrong_figures(LoggedStream.objects.get(pk=stream_id), run, has_read.projection)
         except msgspec.DecodeError as error:
             yield WrongRow("session", f"its snapshot, or what is kept of it, cannot be read: {error}", name)
     else:
@@ -284,13 +284,8 @@ def _same_place(text: str, row: KeptRow) -> bool:
     return (seq, rule, " ".join(wager)) == (str(row.seq), row.rule, row.wager)
 
 
-def _against_the_law(stream_id: int, name: str, run: AdjudicationRun, one_pass: OnePass) -> Iterator[WrongRow]:
-    """Adjudicate a session again as far as its run has read, and name the rows that stand and say something else.
-
-    ``one_pass`` reads along.
-    """
-    found, read_through = again(stream_id, run, one_pass)
-    yield from wrong_snapshot(name, run, *read_through)
+def _against_the_law(stream_id: int, name: str, found: dict[tuple[int, str, str], Found]) -> Iterator[WrongRow]:
+    """Name the rows that stand and say something else than ``found``, what the law finds in the session."""
     instants = instants_of(stream_id, list(found.values()))
     standing = Finding.objects.filter(stream=stream_id).of_runs().standing()
     for row in standing.order_by("seq", "rule", "wager", "pk"):
@@ -307,48 +302,39 @@ def _against_the_law(stream_id: int, name: str, run: AdjudicationRun, one_pass: 
         yield WrongRow("finding", f"{rule} does not stand, and the law finds it", name, seq)
 
 
-def again(
-    stream_id: int, run: AdjudicationRun, one_pass: OnePass
-) -> tuple[dict[tuple[int, str, str], Found], tuple[State, int, int]]:
+def again(stream_id: int, run: AdjudicationRun) -> tuple[dict[tuple[int, str, str], Found], Read]:
     """Return what the law finds in a session as far as ``run`` has read it, by number, rule and wager.
 
-    With it the state there, the last number, 0 if nothing has been read, and the one after that.
-
-    By the corrections, approvals and readings that the run knows; nothing is stored. ``one_pass`` reads along where the
-    run has read a session that is closed to its end, and the session is not long.
+    With it what was read. By the corrections, approvals and readings that the run knows; nothing is stored.
     """
     adjudication = Adjudication.objects.filter(run=run).select_related("what_if").first()
     cursor = adjudication.cursor if adjudication is not None else 0
     if adjudication is None or not cursor:
-        return {}, (State(), 0, 1)
+        return {}, Read(State(), 0, 1)
     with stream_reader.gc_paused(), closing(stream_reader.pages(stream_id, 1, cursor)) as pages:
         # Read to the end before anything else is queried: the connection answers one statement at a time.
         events = [event for page in pages for event in page]
     known, readings = changes_in(events), replay.readings_of(adjudication, run)
-    last_seq = next_seq_after(events[-1]) - 1
-    is_whole = len(events) <= replay.STEP_EVENTS and last_seq == read.next_seq_of(stream_id) - 1
-    session = WholeSession(stream_id, last_seq, readings or {}, tuple(run.approved or ()))
+    is_noted = noted.has_table(stream_id)
 
-    state = State()
-
-    def folded(held: frozenset[int]) -> dict[tuple[int, str, str], Found]:
-        nonlocal state
+    def folded(held: frozenset[int]) -> tuple[dict[tuple[int, str, str], Found], Read]:
         state = State(known, readings, run.approved, held=held)
-        interceptors = one_pass.begins(session, state) if is_whole else NOT_INTERCEPTED
-        return _found(stream_id, state, events, interceptors, one_pass if is_whole else None)
+        projection = PersonsProjection.along(state) if is_noted else None
+        found = _found(stream_id, state, events, projection)
+        return found, Read(state, events[-1].seq, next_seq_after(events[-1]), projection)
 
-    found = with_held(known, folded)
-    return found, (state, events[-1].seq, next_seq_after(events[-1]))
+    return with_held(known, folded)
 
 
 def _found(
-    stream_id: int, state: State, events: list[Any], interceptors: Interceptors, one_pass: OnePass | None
+    stream_id: int, state: State, events: list[Any], projection: PersonsProjection | None
 ) -> dict[tuple[int, str, str], Found]:
     found: dict[tuple[int, str, str], Found] = {}
+    interceptors = projection.interceptors if projection is not None else NOT_INTERCEPTED
     for event_page in _pages(events):
         raised = replay.fold(state, event_page, interceptors)
-        if one_pass is not None and state.table.closed_by:
-            one_pass.ends()
+        if projection is not None:
+            projection.hold()
         state.forget_findings()
         clocks.find_ahead(state.table, stream_id, event_page)
         for finding in (*raised, *state.table.findings):

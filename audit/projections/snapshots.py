@@ -10,39 +10,51 @@ retire at the end of each step, so that which are in the snapshot and which in r
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
-from audit.adjudication import retired_wagers
+from audit.adjudication import noted, retired_wagers
 from audit.adjudication.findings import known_ruleset
 from audit.adjudication.retired_wagers import MAX_PREFIXES
 from audit.models import Adjudication, AdjudicationRun, RetiredWagers
 from audit.projections.faults import WrongRow
 from settlement import State, load_wagers, save_wagers
+from settlement.persons.session import PersonNotes, PersonsProjection
 from settlement.state import Wager
 
 
-def wrong_snapshot(name: str, run: AdjudicationRun, state: State, last_seq: int, next_seq: int) -> Iterator[WrongRow]:
+class Read(NamedTuple):
+    """What a run has read, folded again: the state after it, with no finding in it, and the projection if it notes any.
+
+    ``last_seq`` is the last event, ``next_seq`` the number after it. Of a run that has read nothing the state is empty,
+    and the last 0.
+    """
+
+    state: State
+    last_seq: int
+    next_seq: int
+    projection: PersonsProjection | None = None
+
+
+def wrong_snapshot(name: str, run: AdjudicationRun, has_read: Read) -> Iterator[WrongRow]:
     """Yield what does not hold about the snapshot of the run that judges the session ``name``.
 
-    ``state`` is that after all events that the run has read, of which the last is ``last_seq``, with no finding in it;
-    it is changed. Of a run that has read nothing it is empty, and the last 0.
+    The state of what it ``has_read`` is changed.
     """
     rows = list(Adjudication.objects.filter(run=run).order_by("pk"))
     if len(rows) != 1:
         yield WrongRow("session", f"it has {len(rows)} snapshots of the run that judges it", name)
         return
     [stored] = rows
-    altered = [what for what, holds in _compared(stored, run, state, last_seq, next_seq) if not holds]
+    altered = [what for what, holds in _compared(stored, run, has_read) if not holds]
     if altered:
         what = f"the snapshot of run {run.number} is not what its events give: {', '.join(altered)}"
-        yield WrongRow("session", what, name, last_seq)
+        yield WrongRow("session", what, name, has_read.last_seq)
 
 
-def _compared(
-    stored: Adjudication, run: AdjudicationRun, state: State, last_seq: int, next_seq: int
-) -> Iterator[tuple[str, bool]]:
+def _compared(stored: Adjudication, run: AdjudicationRun, has_read: Read) -> Iterator[tuple[str, bool]]:
+    state, last_seq, next_seq, projection = has_read
     rows = list(RetiredWagers.objects.filter(run=run).order_by("through"))
     all_retired = [wager for row in rows for wager in _retired(row)]
     is_once = len({(wager.id, wager.changed_by) for wager in all_retired}) == len(all_retired)
@@ -70,9 +82,27 @@ def _compared(
     for table in (state.table, *(each.table for each in state.table.differences.values())):
         if table is not None:  # a comparison has its copy
             table.announced = known if remembered.announced else []
+    yield "notes", _are_noted(stored, rows, projection)
     again = {wager.id: wager for wager in (*state.retire(), *state.table.wagers.values())}
     yield "state", _without_wagers(bytes(stored.state)) == _without_wagers(state.to_bytes())
     yield "wagers", _as_bytes({**retired, **remembered.wagers}) == _as_bytes(again)
+
+
+def _are_noted(stored: Adjudication, rows: list[RetiredWagers], projection: PersonsProjection | None) -> bool:
+    """Whether what is noted of the session, and remembered to note more, is what a ``projection`` of it gives.
+
+    One without a memory is not noted: it has what its steps noted until one failed, which nothing reads.
+    """
+    if projection is None or not stored.memory:
+        return projection is not None or not (stored.memory or any(row.notes for row in rows))
+    try:
+        memory, notes = noted.load_memory(bytes(stored.memory)), noted.load_notes(rows)
+    except (msgspec.DecodeError, ValueError):
+        return False
+    whole = PersonNotes()
+    for each in notes:
+        whole.add(each)
+    return memory == projection.memory and whole == projection.notes
 
 
 def _retired(row: RetiredWagers) -> list[Wager]:

@@ -11,21 +11,18 @@ from typing import Any, NamedTuple
 
 from django.db import transaction
 
-from audit.adjudication import stream_reader
-from audit.adjudication.replay import advance
-from audit.adjudication.witness import WholeSession, Witness
+from audit.adjudication import noted, replay, results, stream_reader
 from audit.charts.win_line import thinned
 from audit.corrections.decisions import Decided, decided_of
 from audit.corrections.waiting import waiting_in
 from audit.event_store import read
-from audit.models import FIRST_SANDBOX_ID, LoggedStream, SessionFigures, StreamEvidence
+from audit.models import Adjudication, AdjudicationRun, LoggedStream, SessionFigures, StreamEvidence
 from audit.models import StreamMoney as StoredMoney
 from audit.register.in_force import digest_of, newest_readings
 from audit.transparency.verify import verify
-from settlement import ENGINE_VERSION, State
+from settlement import ENGINE_VERSION
 from settlement.eprocess import observations
 from settlement.eprocess.observations import Observations
-from settlement.interceptors import NOT_INTERCEPTED, Interceptors
 from settlement.night import figures as night
 from settlement.night.bridge import Bank, WagerLine
 from settlement.night.figures import Figures
@@ -58,14 +55,11 @@ def compute_figures(stream_id: int, last_seq: int) -> SessionFigures:
     stored = stored_figures(stream_id, last_seq)
     if stored is not None:
         return stored
-    one_pass = OnePass()
-    bring_up_to_date(stream_id, one_pass)
-    if one_pass.last_seq == last_seq:
-        return one_pass.keep()
+    bring_up_to_date(stream_id)
     faults = _faults_of(stream_id)
     readings = newest_readings(stream_id)
     key = key_of(stream_id, last_seq, digest_of(readings))
-    return _keep(key, readings, _read(stream_id, last_seq, readings, follows_luck=True), faults)
+    return _keep(key, readings, _projection_of(key, readings), faults)
 
 
 def _faults_of(stream_id: int) -> int:
@@ -110,59 +104,43 @@ def _win_line(projection: PersonsProjection) -> list[int] | None:
     return thinned(won_so_far(projection.wins)) if len(projection.wins) <= WINS_NOTED else None
 
 
-def sums_again(stream_id: int, last_seq: int) -> tuple[Key, Sums]:
-    """Return what is to be kept of a stream through an event, read anew whatever is stored; nothing is."""
-    readings = newest_readings(stream_id)
-    key = key_of(stream_id, last_seq, digest_of(readings))
-    return key, _sums(key, readings, _read(stream_id, last_seq, readings, follows_luck=True))
+def sums_of(key: Key, readings: Mapping[str, Any], projection: PersonsProjection | None) -> Sums:
+    """Return what is to be kept under a key by a projection of the session, None: by its events. Nothing is stored."""
+    if projection is None:
+        projection = _read(key["stream_id"], key["last_seq"], readings, follows_luck=True)
+    return _sums(key, readings, projection)
 
 
-class OnePass:
-    """Reads a session for its figures, money and evidence while replay folds it whole for its findings.
-
-    To be given to ``advance`` as its witness. When that has returned, and so the findings are committed, ``keep`` adds
-    up and stores; ``last_seq`` is the event that was read to, 0 if no session was read whole.
-    """
-
-    def __init__(self) -> None:
-        self.last_seq = 0
-        self._key: Key = {}
-        self._readings: Mapping[str, Any] = {}
-        self._projection: PersonsProjection | None = None
-
-    def begins(self, session: WholeSession, state: State) -> Interceptors:
-        """Read along, unless officers decide about a correction just now, or it is no table's session: no night's."""
-        self.last_seq, self._projection = 0, None
-        stream_id, last_seq = session.stream_id, session.last_seq
-        decided = _decided(stream_id, last_seq)
-        of_table = LoggedStream.objects.filter(pk=stream_id, pk__lt=FIRST_SANDBOX_ID, table__isnull=False)
-        if decided.approved != session.approved or not of_table.exists():
-            return NOT_INTERCEPTED
-        self._key = _key_by(decided, stream_id, last_seq, digest_of(session.readings))
-        self._readings = session.readings
-        self._projection = PersonsProjection.along(state)
-        return self._projection.interceptors
-
-    def ends(self) -> None:
-        """Hold what the fold has left."""
-        if self._projection is not None:
-            self._projection.hold()
-            self.last_seq = self._key["last_seq"]
-
-    def keep(self) -> SessionFigures:
-        """Store what was read. Only after the step was committed, and only if there is a ``last_seq``."""
-        assert self._projection is not None, "a session was read whole"
-        return _keep(self._key, self._readings, self._projection, _faults_of(self._key["stream_id"]))
-
-    def sums(self) -> tuple[Key, Sums]:
-        """Return what ``keep`` would store. Only if there is a ``last_seq``."""
-        assert self._projection is not None, "a session was read whole"
-        return self._key, _sums(self._key, self._readings, self._projection)
+def _projection_of(key: Key, readings: Mapping[str, Any]) -> PersonsProjection:
+    """Return the projection of a session through an event: as replay has noted it, or else read anew."""
+    projection = _noted(key)
+    return projection or _read(key["stream_id"], key["last_seq"], readings, follows_luck=True)
 
 
-def bring_up_to_date(stream_id: int, witness: Witness | None = None) -> None:
+def _noted(key: Key) -> PersonsProjection | None:
+    """Return what replay has noted of a session if it has read to the event of ``key``, and as that says."""
+    adjudication = results.standing(key["stream_id"])
+    if adjudication is None or adjudication.next_seq - 1 != key["last_seq"]:
+        return None
+    assert adjudication.run is not None, "what has read something belongs to a run"
+    if key_of_run(adjudication, adjudication.run) != key:
+        return None
+    with stream_reader.gc_paused():
+        return noted.projection_of(adjudication)
+
+
+def key_of_run(adjudication: Adjudication, run: AdjudicationRun) -> Key | None:
+    """Return what names the results of what a run has read; None if officers have decided otherwise meanwhile."""
+    stream_id, last_seq = adjudication.stream_id, adjudication.next_seq - 1
+    decided = _decided(stream_id, last_seq)
+    if decided.approved != tuple(seq for seq in run.approved or () if seq <= last_seq):
+        return None
+    return _key_by(decided, stream_id, last_seq, digest_of(replay.readings_of(adjudication, run)))
+
+
+def bring_up_to_date(stream_id: int) -> None:
     """Adjudicate a stream to its end. Raise ``StreamLocked``."""
-    while (progress := advance(stream_id, witness=witness)) is not None and progress.behind:
+    while (progress := replay.advance(stream_id)) is not None and progress.behind:
         continue
     if progress is None:
         raise StreamLocked(str(stream_id))
@@ -221,7 +199,7 @@ def money_of(stream_id: int, last_seq: int) -> StreamMoney:
     stored = stored_money(key)
     if stored is not None:
         return stored
-    return keep_money(key, _read(stream_id, last_seq, readings, follows_luck=True).money())
+    return keep_money(key, _projection_of(key, readings).money())
 
 
 def stored_money(key: Key) -> StreamMoney | None:
@@ -248,7 +226,7 @@ def evidence_of(stream_id: int, last_seq: int) -> bytes:
     if read.corrections_of(stream_id):  # which of them wait is found by adjudication
         bring_up_to_date(stream_id)
     key = key_of(stream_id, last_seq, digest_of(readings))
-    return keep_evidence(key, _read(stream_id, last_seq, readings, follows_luck=True).evidence)
+    return keep_evidence(key, _projection_of(key, readings).evidence)
 
 
 def keep_evidence(key: Key, evidence: Observations) -> bytes:
@@ -271,7 +249,8 @@ def decode_figures(row: SessionFigures) -> Figures:
 
 def wager_lines(stream: LoggedStream, last_seq: int) -> Iterator[tuple[WagerLine, Wager | None]]:
     """Yield the bridge of every wager of a session through an event. A payout on no known wager has none."""
-    return _read(stream.stream_id, last_seq, newest_readings(stream.stream_id), follows_luck=False).lines()
+    readings = newest_readings(stream.stream_id)
+    return _projection_of(key_of(stream.stream_id, last_seq, digest_of(readings)), readings).lines()
 
 
 def _read(

@@ -133,8 +133,8 @@ class Draws(Struct, omit_defaults=True):
     """What is noted of the draws of a session, in some events of it or in all.
 
     What is noted of later events is added to what was of those before. ``opened`` has the session, its table and its
-    wheel, None where no event opened it; the other fields are those of ``Observations``. ``luck`` and ``variance`` are
-    sums over the draws.
+    wheel, None where no event opened it; ``closed_by`` is who closed it first; ``luck`` and ``variance`` are sums over
+    the draws. The other fields are those of ``Observations``.
     """
 
     opened: tuple[str, str, str] | None = None
@@ -142,7 +142,7 @@ class Draws(Struct, omit_defaults=True):
     drawn: list[Observation] = []
     voided: list[Observation] = []
     void_calls: list[VoidCall] = []
-    closer: str = ""
+    closed_by: str = ""
     corrected: list[int] = []
     luck: Sum = field(default_factory=Sum)
     variance: Sum = field(default_factory=Sum)
@@ -154,7 +154,7 @@ class Draws(Struct, omit_defaults=True):
         self.drawn += later.drawn
         self.voided += later.voided
         self.void_calls += later.void_calls
-        self.closer = self.closer or later.closer
+        self.closed_by = self.closed_by or later.closed_by
         self.corrected += later.corrected
         self.luck.add_all(later.luck)
         self.variance.add_all(later.variance)
@@ -171,7 +171,7 @@ class Draws(Struct, omit_defaults=True):
             drawn=self.drawn,
             voided=self.voided,
             void_calls=self.void_calls,
-            closer=self.closer,
+            closer=self.closed_by,
             corrected=self.corrected,
         )
 
@@ -364,7 +364,7 @@ class Recorder:
         self.dice_set = event.data.set if isinstance(event.data.set, str) else ""
 
     def note_closer(self, event: SessionClosed) -> None:
-        self.draws.closer = self.draws.closer or event.actor or ""
+        self.draws.closed_by = self.draws.closed_by or event.actor or ""
 
     def note_wager(self, event: WagerPlaced) -> None:
         self.placed_at[event.data.wager] = event.occurred_at

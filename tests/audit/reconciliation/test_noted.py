@@ -1,4 +1,4 @@
-"""One pass: where replay reads a closed session whole, its figures, money and evidence come from the same fold.
+"""What replay notes of a session gives its figures, money and evidence, in whatever steps it comes: it is read once.
 
 What is stored is, byte for byte, what a second reading of the stream would have stored.
 """
@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from django.db import transaction
@@ -16,11 +17,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from audit import task_queue, tasks
-from audit.adjudication import fairness, replay, stream_reader
+from audit.adjudication import fairness, replay, retired_wagers, stream_reader
 from audit.adjudication import what_if as what_if_runs
-from audit.adjudication.replay import advance
 from audit.adjudication.what_if import Selection
-from audit.adjudication.witness import WholeSession
 from audit.corrections import decisions
 from audit.event_store import read
 from audit.event_store.append import NewEvent, append, open_stream
@@ -34,15 +33,13 @@ from audit.models import (
     StreamMoney,
 )
 from audit.reconciliation import sessions
-from audit.reconciliation.sessions import OnePass, compute_figures
+from audit.reconciliation.sessions import compute_figures
 from audit.register import entries
 from audit.register.entries import Proposal
 from audit.simulation import IRREGULARITIES, RULESET_NAMES
 from audit.transparency.outcome import Fault, Outcome
-from settlement import State
 from settlement.codec import decode_canonical, next_seq_after
-from settlement.events import SessionOpened
-from settlement.rulesets import RULESETS
+from settlement.events import SessionClosed
 from tests.audit.adjudication.test_any_stream import corrected_streams, recorded
 from tests.audit.corrections.corrections_desk import CORRECTION, CorrectionsDesk, approve
 from tests.audit.reconciliation.played import DAY, Events, record, session
@@ -127,20 +124,18 @@ def kept(stream_id: int) -> list[Any]:
 
 
 def in_one_pass(stream_id: int) -> bool:
-    """Replay a stream as a worker does, and add up what it has read; return whether that was all of it."""
-    one_pass = OnePass()
-    sessions.bring_up_to_date(stream_id, one_pass)
-    if one_pass.last_seq:
-        one_pass.keep()
-    else:
-        in_two_passes(stream_id)
-    return one_pass.last_seq > 0
+    """Replay a stream, and keep what was noted; return whether that was all of it."""
+    sessions.bring_up_to_date(stream_id)
+    with mock.patch.object(sessions, "_read", wraps=sessions._read) as reads:
+        compute_figures(stream_id, read.last_seqs([stream_id])[stream_id])
+    return all(call.kwargs.get("in_effect") for call in reads.call_args_list)  # but with what waits in effect
 
 
 def in_two_passes(stream_id: int) -> None:
     """Replay a stream, and read it again for what is kept."""
     sessions.bring_up_to_date(stream_id)
-    compute_figures(stream_id, read.last_seqs([stream_id])[stream_id])
+    with mock.patch.object(sessions, "_noted", return_value=None):
+        compute_figures(stream_id, read.last_seqs([stream_id])[stream_id])
 
 
 def undone(read_by: Callable[[int], object], stream_id: int) -> list[Any]:
@@ -152,15 +147,28 @@ def undone(read_by: Callable[[int], object], stream_id: int) -> list[Any]:
     return found
 
 
-def both(stream_id: int, *, is_whole: bool = True) -> list[Any]:
+def both(stream_id: int) -> list[Any]:
     """Return what one pass keeps of a stream; fail if two passes keep anything else, or if there is not one pass."""
     with transaction.atomic():
-        assert in_one_pass(stream_id) == is_whole
+        assert in_one_pass(stream_id)
         transaction.set_rollback(True)
     one, two = undone(in_one_pass, stream_id), undone(in_two_passes, stream_id)
     for here, there in zip(one, two, strict=True):
         assert here == there
     return one
+
+
+def in_pieces(tenant: Tenant, events: Events, size: int) -> list[Any]:
+    """Return what is kept of a session that came ``size`` events at a time; fail if it is read again."""
+    stream_id = 0
+    with transaction.atomic():
+        for first in range(0, len(events), size):
+            stream_id = record(tenant.casino, events[first : first + size])
+            sessions.bring_up_to_date(stream_id)
+        assert in_one_pass(stream_id)
+        found = kept(stream_id)
+        transaction.set_rollback(True)
+    return found
 
 
 # One reading
@@ -174,14 +182,14 @@ def test_a_session_that_arrives_whole_is_decoded_once_and_everything_is_kept(
     stream_id = record(tenant.casino, events)
     tasks.replay_stream(stream_id=stream_id)
     assert meter.decoded == len(events)
+    assert (task_queue.NIGHT_CLOSE, {"stream_id": stream_id}) in sent
+    seal()
+    tasks.night_close(stream_id=stream_id)
+    assert meter.decoded == len(events), "nothing is read again"
     figures, money, evidence, [adjudication], findings, retired = kept(stream_id)
     assert (len(figures), len(money), len(evidence), adjudication["closed"]) == (1, 1, 1, True)
     assert findings
     assert retired
-    assert (task_queue.NIGHT_CLOSE, {"stream_id": stream_id}) in sent, "the ledger is still to be fed"
-    seal()
-    tasks.night_close(stream_id=stream_id)
-    assert meter.decoded == len(events), "nothing is read again"
 
 
 def test_a_night_that_meets_a_session_nobody_has_read_reads_it_once(tenant: Tenant, meter: Meter) -> None:
@@ -192,6 +200,23 @@ def test_a_night_that_meets_a_session_nobody_has_read_reads_it_once(tenant: Tena
     assert [len(each) for each in kept(stream_id)[:4]] == [1, 1, 1, 1]
 
 
+@pytest.mark.parametrize("size", [pytest.param(1, marks=pytest.mark.faults), 7, 100])
+@pytest.mark.parametrize("ruleset", RULESET_NAMES)
+def test_a_session_that_comes_in_pieces_is_kept_as_one_that_comes_whole(
+    tenant: Tenant, ruleset: str, size: int
+) -> None:
+    events = session(tenant.casino, "X1", ruleset=ruleset, irregularities=IRREGULARITIES)
+    paid = next(each for each in events if each["type"] == "payout.made")
+    events.append(following(events, "payout.made", paid["data"]))  # of a wager that has retired, after the close
+    events.append(following(events, "bank.filled", {"amount": 500, "slip": "F-late"}))
+    found = in_pieces(tenant, events, size)
+    with transaction.atomic():
+        whole = undone(in_two_passes, record(tenant.casino, events))
+        transaction.set_rollback(True)
+    assert found[:3] == whole[:3]
+    assert found[4] == whole[4], "and in whatever steps, it finds the same"
+
+
 def test_figures_of_an_earlier_event_are_not_those_of_the_whole_session(tenant: Tenant, meter: Meter) -> None:
     events = session(tenant.casino, "X1")
     stream_id = record(tenant.casino, events)
@@ -200,34 +225,36 @@ def test_figures_of_an_earlier_event_are_not_those_of_the_whole_session(tenant: 
     assert meter.decoded == 2 * len(events) - 5
 
 
-def test_a_session_that_is_followed_as_it_plays_is_read_again_at_its_close(
+def test_a_session_that_is_followed_as_it_plays_is_not_read_again_at_its_close(
     tenant: Tenant, meter: Meter, sent: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     events = session(tenant.casino, "X1", irregularities=IRREGULARITIES)
     stream_id = record(tenant.casino, events)
-    whole = undone(in_one_pass, stream_id)
+    whole = undone(in_two_passes, stream_id)
     monkeypatch.setattr(replay, "STEP_EVENTS", 50)
     monkeypatch.setattr(tasks, "TASK_S", 600)  # one task reads all, however slow the machine is
     tasks.replay_stream(stream_id=stream_id)
     assert [len(each) for each in kept(stream_id)[:3]] == [0, 0, 0]
     meter.decoded = 0
     tasks.night_close(stream_id=stream_id)
-    assert meter.decoded == len(events)
+    assert meter.decoded == 0
     assert kept(stream_id)[:3] == whole[:3]
     assert kept(stream_id)[4] == whole[4], "and in whatever steps, it finds the same"
 
 
-def test_a_session_that_plays_on_is_not_added_up(tenant: Tenant, meter: Meter, sent: list[Any]) -> None:
+def test_a_session_that_plays_on_is_not_added_up_before_its_close(
+    tenant: Tenant, meter: Meter, sent: list[Any]
+) -> None:
     events = session(tenant.casino, "X1")
     stream_id = record(tenant.casino, events[:-1])
     tasks.replay_stream(stream_id=stream_id)
     assert meter.decoded == len(events) - 1
-    assert [len(each) for each in kept(stream_id)[:4]] == [0, 0, 0, 1]
+    assert sent == []
     record(tenant.casino, events[-1:])
     tasks.replay_stream(stream_id=stream_id)
-    assert [len(each) for each in kept(stream_id)[:3]] == [0, 0, 0], "the step began behind the first event"
     tasks.night_close(stream_id=stream_id)
     assert [len(each) for each in kept(stream_id)[:3]] == [1, 1, 1]
+    assert meter.decoded == len(events)
 
 
 def following(events: Events, kind: str, data: dict[str, Any]) -> dict[str, Any]:
@@ -290,8 +317,7 @@ def test_corrections_that_wait_are_approved_or_come_late_are_kept_alike(tenant: 
     assert [each["waiting"].get("seqs", []) for each in figures] == [seqs, seqs[1:]]
     in_one_pass(stream_id)
     record(tenant.casino, [following(events, "bank.credited", {"amount": 500, "slip": "C-late"})])
-    last = both(stream_id, is_whole=False)[0]
-    assert len(last) == 3, "what comes late to a session that was read is a step, and its figures are another reading"
+    assert len(both(stream_id)[0]) == 3, "what comes late is another step, and other figures"
 
 
 def test_a_run_that_the_register_begins_is_kept_alike() -> None:
@@ -351,63 +377,30 @@ def test_every_conformance_stream_is_kept_alike(settings: Any, every: int) -> No
         if not any(event["type"] == "session.closed" for event in events):
             events.append(following(events, *CLOSE))
         if tenant.post(case["id"], events).status_code == 201:
-            is_known = opened["ruleset"] in RULESETS
-            both(tenant.stream(case["id"]).stream_id, is_whole=is_known)
-            kept_whole += is_known
+            both(tenant.stream(case["id"]).stream_id)
+            kept_whole += 1
     assert kept_whole > 350 // every
 
 
 # What goes wrong
 
 
-def test_a_worker_that_dies_between_findings_and_figures_leaves_them_to_the_close(
-    tenant: Tenant, sent: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.django_db(transaction=True)
+def test_a_step_that_failed_is_tried_again_without_notes_and_the_session_is_read_again(tenant: Tenant) -> None:
     events = session(tenant.casino, "X1", irregularities=IRREGULARITIES)
-    stream_id = record(tenant.casino, events)
-    whole = undone(in_one_pass, stream_id)
-
-    def dies(one_pass: OnePass) -> None:
-        raise SystemExit
-
-    with monkeypatch.context() as patched:
-        patched.setattr(OnePass, "keep", dies)
-        with pytest.raises(SystemExit):
-            tasks.replay_stream(stream_id=stream_id)
-    assert [len(each) for each in kept(stream_id)[:3]] == [0, 0, 0]
-    assert kept(stream_id)[3:] == whole[3:], "the findings are there"
-    tasks.night_close(stream_id=stream_id)
-    assert kept(stream_id) == whole
-
-
-@pytest.mark.django_db(transaction=True)
-def test_figures_that_cannot_be_added_up_keep_no_finding_back_and_the_close_tries_again(
-    tenant: Tenant, sent: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stream_id = record(tenant.casino, session(tenant.casino, "X1", irregularities=IRREGULARITIES))
-
-    def fails(one_pass: OnePass) -> None:
-        raise ValueError("a sum")
-
-    monkeypatch.setattr(OnePass, "keep", fails)
-    tasks.replay_stream(stream_id=stream_id)
-    assert Finding.objects.filter(stream=stream_id).exists()
-    assert AdjudicationRun.objects.get(stream=stream_id).state == "complete"
-    assert sent == [(task_queue.NIGHT_CLOSE, {"stream_id": stream_id})]
-
-
-@pytest.mark.django_db(transaction=True)
-def test_a_step_that_failed_is_tried_again_without_reading_along(tenant: Tenant) -> None:
-    stream_id = record(tenant.casino, session(tenant.casino, "X1"))
+    stream_id = record(tenant.casino, events[:50])
+    sessions.bring_up_to_date(stream_id)
+    record(tenant.casino, events[50:])
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(sessions.PersonsProjection, "_noters", lambda projection, **options: [{SessionOpened: _breaks}])
+        patched.setattr(sessions.PersonsProjection, "_noters", lambda projection, **options: [{SessionClosed: _breaks}])
         tasks.replay_stream(stream_id=stream_id)
         run = AdjudicationRun.objects.get(stream=stream_id)
         assert (run.state, run.error_type, run.tries) == ("failed", "ZeroDivisionError", 1)
-        one_pass = OnePass()
-        assert advance(stream_id, in_pause=True, witness=one_pass) is not None
-    assert one_pass.last_seq == 0
+        assert replay.advance(stream_id, in_pause=True) is not None
     assert AdjudicationRun.objects.get(stream=stream_id).state == "complete"
+    assert Finding.objects.filter(stream=stream_id).exists()
+    assert not in_one_pass(stream_id)
+    assert [len(each) for each in kept(stream_id)[:3]] == [1, 1, 1]
 
 
 def _breaks(event: Any) -> None:
@@ -418,11 +411,30 @@ def test_what_officers_decide_while_a_session_is_read_is_not_kept_under_their_de
     desk = CorrectionsDesk()
     stream_id = desk.session("s", CLOSE, is_replayed=False)
     sessions.bring_up_to_date(stream_id)
-    one_pass = OnePass()
-    desk.approved(stream_id)  # the run under way does not know that
-    assert one_pass.begins(WholeSession(stream_id, 7, {}, ()), State()) == {}
-    one_pass.ends()
-    assert one_pass.last_seq == 0
+    last_seq = read.last_seqs([stream_id])[stream_id]
+    assert sessions._noted(sessions.key_of(stream_id, last_seq, "")) is not None
+    desk.approved(stream_id)  # the run has not been told
+    assert sessions._noted(sessions.key_of(stream_id, last_seq, "")) is None
+
+
+def test_notes_of_a_session_that_a_worker_folds_on_meanwhile_are_not_taken(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    events = session(tenant.casino, "X1")
+    stream_id = record(tenant.casino, events)
+    sessions.bring_up_to_date(stream_id)
+    rows = retired_wagers.rows
+
+    def folded_on(adjudication: Adjudication) -> Any:
+        found = rows(adjudication)
+        record(tenant.casino, [following(events, "tip.given", {"amount": 100})])
+        sessions.bring_up_to_date(stream_id)
+        return found
+
+    whole = undone(in_two_passes, stream_id)
+    monkeypatch.setattr(retired_wagers, "rows", folded_on)
+    compute_figures(stream_id, len(events))
+    assert kept(stream_id)[:3] == whole[:3]
 
 
 def test_a_refusal_is_part_of_what_figures_are_kept_under() -> None:
@@ -455,36 +467,35 @@ def test_the_chain_is_verified_before_figures_are_kept(tenant: Tenant, monkeypat
     assert SessionFigures.objects.get(stream=stream_id).faults == 2
 
 
-# Who has no witness
+# Of whom nothing is noted
 
 
-def test_a_what_if_run_keeps_no_figures(tenant: Tenant) -> None:
+def test_a_what_if_run_notes_nothing(tenant: Tenant) -> None:
     stream_id = record(tenant.casino, session(tenant.casino, "X1"))
     what_if = what_if_runs.begin(
         f"half-{tenant.code}", readings={"zero_rule": "half"}, selection=Selection(casino=tenant.code), actor="test"
     )
-    one_pass = OnePass()
-    progress = advance(stream_id, what_if, witness=one_pass)
-    assert progress is not None
-    assert progress.has_closed
-    assert one_pass.last_seq == 0
     what_if_runs.replay_one(what_if, stream_id)
-    assert not SessionFigures.objects.filter(stream=stream_id).exists()
+    adjudication = Adjudication.objects.get(stream=stream_id)
+    assert (adjudication.closed, bytes(adjudication.memory)) == (True, b"")
+    assert not any(RetiredWagers.objects.filter(run__stream_id=stream_id).values_list("notes", flat=True))
 
 
-def test_while_another_casino_waits_a_step_has_no_figures_to_read(
-    tenant: Tenant, sent: list[Any], monkeypatch: pytest.MonkeyPatch
+def test_a_step_that_is_shared_notes_as_any_other(
+    tenant: Tenant, meter: Meter, sent: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    stream_id = record(tenant.casino, session(tenant.casino, "X1"))
+    events = session(tenant.casino, "X1")
+    stream_id = record(tenant.casino, events)
     turns = iter([fairness.Turn(stream_id, tenant.casino.pk, 1, is_shared=True)])
     monkeypatch.setattr(fairness, "take", lambda: next(turns, None))
     tasks.replay_stream(stream_id=stream_id)
-    assert Adjudication.objects.get(stream=stream_id).closed
-    assert not SessionFigures.objects.filter(stream=stream_id).exists()
     assert sent == [(task_queue.NIGHT_CLOSE, {"stream_id": stream_id})]
+    tasks.night_close(stream_id=stream_id)
+    assert [len(each) for each in kept(stream_id)[:3]] == [1, 1, 1]
+    assert meter.decoded == len(events)
 
 
-def test_a_session_of_no_table_is_not_added_up(tenant: Tenant, meter: Meter) -> None:
+def test_a_session_of_no_table_is_not_noted(tenant: Tenant, meter: Meter) -> None:
     events = session(tenant.casino, "X1", coups=3)
     stream_id = open_stream(
         casino_id=tenant.casino.pk, table_id=None, name=events[0]["stream"], gaming_day=DAY,
@@ -493,7 +504,6 @@ def test_a_session_of_no_table_is_not_added_up(tenant: Tenant, meter: Meter) -> 
     decoded = [decode_canonical(json.dumps(event, sort_keys=True, separators=(",", ":")).encode()) for event in events]
     entries = [NewEvent(event.seq, event.occurred_at, raw) for event, raw in decoded]
     append(stream_id, entries, next_seq=len(entries) + 1, key_id=1)
-    one_pass = OnePass()
-    sessions.bring_up_to_date(stream_id, one_pass)
-    assert Adjudication.objects.get(stream=stream_id).closed
-    assert one_pass.last_seq == 0
+    sessions.bring_up_to_date(stream_id)
+    adjudication = Adjudication.objects.get(stream=stream_id)
+    assert (adjudication.closed, bytes(adjudication.memory)) == (True, b"")
