@@ -75,8 +75,8 @@ def _merged_with_last_rows(
 ) -> tuple[list[Wager], bytes, bytes]:
     """Return ``retired``, which are ``saved``, and ``notes`` with those of the last rows, which are deleted.
 
-    That is, of rows that are no more than twice as large. So a stream that arrived an event at a time has hardly more rows in the end than one that
-    arrived at once.
+    That is, of rows that are no more than twice as large. So a stream that arrived an event at a time has hardly more
+    rows in the end than one that arrived at once.
     """
     last = binary_copy.execute(
         "select through, octet_length(saved) + octet_length(notes) from audit_retiredwagers"
