@@ -86,6 +86,8 @@ registries.forgets(_array_decoder.cache_clear)
 _CHECKED = frozenset((EventsLost, EntryCorrected, ExtensionEvent))
 _LOOKED_AT = _CHECKED | (PERSONS_OF.keys() - NAMES_A_PLAYER)
 _SPACED_COLON = re.compile(rb'"[ \t\r\n]+:')
+_CANONICAL_BEGIN = (b'[{"actor', b'[{"data"')
+_INSTANT, _AFTER_INSTANT = b',"occurred_at":"', b'","seq":'
 
 _decode_any = msgspec.json.Decoder().decode
 _encode_sorted = msgspec.json.Encoder(order="sorted").encode
@@ -288,7 +290,52 @@ def decode_canonical_all(array: bytes) -> tuple[list[Event], list[bytes]] | None
     if b'"ext"' in array:  # or an escape stands for one of its letters: then the count of names below says so
         return None
     try:
-        events, envelopes = _array_decoder()(array), _decode_any(array)
+        events = _array_decoder()(array)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+    if not _CHECKED.isdisjoint(map(type, events)) or not _are_of_known_years_and_streams(events):
+        return None
+    encoded = _as_sent(events, array)
+    if encoded is None:
+        encoded = _encoded(array)
+    elif max(map(len, encoded), default=0) > MAX_EVENT_BYTES:
+        return None
+    return None if encoded is None else (events, encoded)
+
+
+def _as_sent(events: list[Event], array: bytes) -> list[bytes] | None:
+    """Return the canonical forms of ``events`` if ``array``, that they are from, consists of these; None if not.
+
+    An event has no field that its type has not. So its type encodes it as it was sent, if that was canonical and said
+    no default: but for the instant, which every sender writes in his own way. That of the first event is taken for that
+    of all; then every byte is compared.
+    """
+    if array[:8] not in _CANONICAL_BEGIN or b"\\" in array:
+        return None
+    together = _encode_lines(events)
+    (is_in_ms, zone), (_, own_zone) = _way_of_writing(array), _way_of_writing(together)
+    if zone != own_zone or is_in_ms:
+        together = together.replace((b"000" if is_in_ms else b"") + own_zone, zone)
+    encoded = together.splitlines()  # line ends inside strings are escaped
+    if is_in_ms:
+        for index, event in enumerate(events):
+            if not event.occurred_at.microsecond:
+                encoded[index] = encoded[index].replace(own_zone, b".000" + zone)
+    return encoded if array == b"[%b]" % b",".join(encoded) else None
+
+
+def _way_of_writing(events: bytes) -> tuple[bool, bytes]:
+    """Return whether the first instant in ``events`` has milliseconds, and its zone with what comes after it."""
+    written = events[events.find(_INSTANT) + len(_INSTANT) :][: len("2026-11-19T20:00:00.000000+01:00") + 1]
+    text, _, _ = written.partition(b'"')
+    fraction = len(text[19:]) - len(text[19:].lstrip(b".0123456789"))
+    return fraction == len(".000"), text[19 + fraction :] + _AFTER_INSTANT
+
+
+def _encoded(array: bytes) -> list[bytes] | None:
+    """Return the canonical form of each event in ``array``; None if a name may be there twice, or one is too large."""
+    try:
+        envelopes = _decode_any(array)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     added = 0
@@ -310,11 +357,7 @@ def decode_canonical_all(array: bytes) -> tuple[list[Event], list[bytes]] | None
         return None
     # All the spaces may be in the largest event.
     spaces = len(array) + added * len(b'"data":{},') - len(together)
-    if max(map(len, encoded), default=0) + max(0, spaces) > MAX_EVENT_BYTES:
-        return None
-    if not _CHECKED.isdisjoint(map(type, events)):
-        return None
-    return (events, encoded) if _are_of_known_years_and_streams(events) else None
+    return encoded if max(map(len, encoded), default=0) + max(0, spaces) <= MAX_EVENT_BYTES else None
 
 
 def next_seq_after(event: Event) -> int:

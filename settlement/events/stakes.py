@@ -12,7 +12,7 @@ Marker: TypeAlias = Literal["wrong_bet", "buy", "lay"]
 """What is put on a stake, to tell it from another at the same spot."""
 
 
-class WagerPlacedData(Data, frozen=True, gc=False):
+class WagerPlacedData(Data, frozen=True, omit_defaults=True, gc=False):
     wager: Id
     bet: str
     stake: Stake

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from datetime import date
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from audit.simulation import RULESET_NAMES, play
+from settlement import codec
 from settlement.codec import ShapeError, decode_canonical, decode_canonical_all, decode_stored
 
 EVENTS: list[dict[str, Any]] = [
@@ -107,3 +109,113 @@ def test_a_night_of_any_game_is_read_at_once(ruleset: str) -> None:
     assert read is not None
     assert list(zip(*read, strict=True)) == [decode_canonical(event) for event in sent]
     assert decode_stored(b"[" + b",".join(read[1]) + b"]") == read[0]
+
+
+# Events that are canonical as they are sent
+
+INSTANTS = [
+    "2026-11-20T21:00:00.125+01:00",
+    "2026-11-20T21:00:00.000+01:00",
+    "2026-11-20T21:00:01.120+01:00",
+    "2026-11-20T21:00:01+01:00",
+    "2026-11-20T20:00:01.123456+01:00",
+    "2026-11-20T20:00:00Z",
+    "2026-11-20T20:00:00.5Z",
+    "2026-11-20T20:00:00.125Z",
+    "2026-11-20T20:00:00.125+00:00",
+    "2026-11-20T20:00:00+00:00",
+    "2026-11-20T15:00:00.125-05:00",
+    "2026-11-20t20:00:00.125z",
+]
+
+CANONICAL = [
+    *EVENTS,
+    {"type": "wager.placed", "data": {"wager": "w2", "bet": "plein", "stake": 500, "medium": "chips"}},
+    {"type": "wager.placed", "data": {"wager": "é\u2028\U0001f3b2", "bet": "rouge", "stake": 2**53 - 1}},
+    {"type": "no_more_bets", "actor": ',"occurred_at":"'},
+    {"type": "entry.corrected", "data": {"corrects": 1, "data": {"a": 1, "occurred_at": "b"}, "reason": "r"}},
+    {"type": "no_more_bets", "ext": {"occurred_at": "2026", "b": [1, {"d": 1, "c": 2}]}},
+    {"type": "x.own", "data": {"n": 1.5}},
+]
+
+HOSTILE = {
+    **DISFIGURED,
+    "names in another order": lambda event: json.dumps(
+        dict(reversed(json.loads(event).items())), separators=(",", ":")
+    ),
+    "a letter as an escape": lambda event: event.replace("P1", "\\u00501"),
+    "an integer beyond the largest": lambda event: event.replace('"stake":500', f'"stake":{2**53}'),
+    "an integer beyond 64 bits": lambda event: event.replace('"stake":500', f'"stake":{2**70}'),
+    "a number that begins with 0": lambda event: event.replace('"stake":500', '"stake":0500'),
+    "minus nothing": lambda event: event.replace('"winnings":17500', '"winnings":-0'),
+    "a text longer than an event": lambda event: event.replace("Zoé", "Z" * 33_000),
+    "null": lambda event: event.replace('"player":"P1"', '"player":null'),
+    "an instant twice": lambda event: event.replace('"seq"', '"occurred_at":"2026-11-20T21:00:00+01:00","seq"'),
+    "an escape in the instant": lambda event: event.replace("2026-", "\\u0032026-"),
+    "a line end": lambda event: event.replace(",", ",\n", 1),
+    "another field after the instant": lambda event: event.replace('","seq"', '","s":1,"seq"'),
+}
+
+
+def canonical_text(seq: int, content: dict[str, Any], instant: str) -> str:
+    event = json.loads(text(seq, content)) | {"occurred_at": instant}
+    return json.dumps(event, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
+
+
+def otherwise(array: bytes) -> Any:
+    """Return what is read of an array where nothing is taken as it was sent."""
+    with mock.patch.object(codec, "_as_sent", return_value=None):
+        return decode_canonical_all(array)
+
+
+canonical_events = st.lists(
+    st.tuples(
+        st.sampled_from(CANONICAL), st.sampled_from(INSTANTS), st.lists(st.sampled_from(sorted(HOSTILE)), max_size=1)
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@given(chosen=canonical_events, ends=st.sampled_from(["[{}]", "[{}] ", "[{}]\n", "[ {}]", "[{},]", "[{}]]", "[{}"]))
+def test_what_is_stored_is_the_same_bytes_whether_it_was_canonical_or_not(
+    chosen: list[tuple[dict[str, Any], str, list[str]]], ends: str
+) -> None:
+    sent = []
+    for seq, (content, instant, disfigured) in enumerate(chosen, start=1):
+        event = canonical_text(seq, content, instant)
+        for name in disfigured:
+            event = HOSTILE[name](event)
+        sent.append(event)
+    array = ends.replace("{}", ",".join(sent)).encode()
+    assert decode_canonical_all(array) == otherwise(array)
+
+
+@pytest.mark.parametrize("name", sorted(HOSTILE))
+@pytest.mark.parametrize("content", EVENTS[1:5])
+def test_one_that_is_not_canonical_is_encoded_among_those_that_are(content: dict[str, Any], name: str) -> None:
+    other = HOSTILE[name](canonical_text(2, content, INSTANTS[0]))
+    array = (
+        f"[{canonical_text(1, EVENTS[1], INSTANTS[0])},{other},{canonical_text(3, EVENTS[3], INSTANTS[0])}]".encode()
+    )
+    assert decode_canonical_all(array) == otherwise(array)
+
+
+@pytest.mark.parametrize("instants", [INSTANTS[:3], INSTANTS[3:4], INSTANTS[4:5], *([each] for each in INSTANTS[5:11])])
+@pytest.mark.parametrize("ruleset", RULESET_NAMES)
+def test_a_night_that_is_canonical_is_not_encoded_again(
+    monkeypatch: pytest.MonkeyPatch, ruleset: str, instants: list[str]
+) -> None:
+    night = play(ruleset, casino="demo", code="T1", gaming_day=date(2026, 11, 19), seed=3, coups=5)
+    sent = [
+        json.dumps(
+            {**each, "occurred_at": instants[number % len(instants)]}, sort_keys=True, separators=(",", ":")
+        ).encode()
+        for number, each in enumerate(night.events)
+    ]
+    array = b"[" + b",".join(sent) + b"]"
+    expected = otherwise(array)
+    if "00:00.5Z" not in instants[0]:
+        monkeypatch.setattr(codec, "_decode_any", None)
+    assert decode_canonical_all(array) == expected
+    assert expected[1] == sent
