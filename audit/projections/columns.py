@@ -37,7 +37,7 @@ def state_of(table: str, column: str) -> State:
 
 
 def as_markdown() -> str:
-    """Return the table of ``docs/log.md``: a row for the columns of a table that share a reason."""
+    """Return the table of ``docs/columns.md``: a row for the columns of a table that share a reason."""
     rows = [f"| {table} | {', '.join(line.columns)} | {line.state} | {line.why} |" for table, line in _lines()]
     return "\n".join(["| table | columns | | by, from, or why not |", "|---|---|---|---|", *rows])
 

@@ -1,4 +1,4 @@
-"""``manage.py columns``: write into ``docs/log.md`` what verification proves of every column of the database."""
+"""``manage.py columns``: write into ``docs/columns.md`` what verification proves of every column of the database."""
 
 from __future__ import annotations
 
@@ -12,19 +12,17 @@ from audit.management.terminal import BaseCommand
 from audit.models import Casino
 from audit.projections.columns import as_markdown, columns_covered, columns_here
 
-PAGE = Path("docs/log.md")
+PAGE = Path("docs/columns.md")
 BEGINS = "| table | columns | | by, from, or why not |"
 
 
 def with_table(page: str) -> str:
-    """Return the page with the current table."""
-    before, _, rest = page.partition(BEGINS)
-    after = rest.partition("\n\n")[2]
-    return f"{before}{as_markdown()}\n\n{after}"
+    """Return the page with the current table, which is its end."""
+    return f"{page.partition(BEGINS)[0]}{as_markdown()}\n"
 
 
 class Command(BaseCommand):
-    help = "Write into docs/log.md what verification proves of every column of this database."
+    help = "Write into docs/columns.md what verification proves of every column of this database."
 
     def handle(self, *args: Any, **options: Any) -> None:
         Casino.objects.exists()  # fails on a database that is not migrated, which then is said
