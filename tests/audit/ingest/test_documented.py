@@ -57,14 +57,14 @@ def url() -> Iterator[str]:
 
 
 @pytest.mark.skipif(not shutil.which("curl"), reason="no curl here")
-def test_the_first_curl_of_the_page_is_run_as_it_stands(url: str, tmp_path: Path) -> None:
-    """Only the key and the address are another's: the page has those of ``make run``."""
+def test_the_first_request_of_the_page_is_run_as_it_stands(url: str, tmp_path: Path) -> None:
+    """Only the key, its casino and the address are another's: the page has those of a sandbox beside ``make run``."""
     tenant = Tenant(code="harbour")
-    block = re.search(r"```console\n\$ KEY=[^\n]*\n(\$ DAY=.*?)\n\{\"stream\"", PAGE.read_text(), re.DOTALL)
+    block = re.search(r"```console\n\$ export CABOCHON_URL=.*?\n(\$ DAY=.*?)\n\{\"sandbox\"", PAGE.read_text(), re.DOTALL)
     assert block is not None
-    commands = re.sub(r"^\$ ", "", block[1], flags=re.MULTILINE).replace("http://localhost:8000", url)
+    commands = re.sub(r"^\$ ", "", block[1], flags=re.MULTILINE).replace('"harbour-sandbox"', '"harbour"')
     for _ in range(2):
-        script = ["bash", "-euc", f"KEY={tenant.secret}\n{commands}"]
+        script = ["bash", "-euc", f"CABOCHON_URL={url} CABOCHON_KEY={tenant.secret}\n{commands}"]
         sent = subprocess.run(script, cwd=tmp_path, capture_output=True, text=True, check=True)
         receipt = json.loads(sent.stdout)
         assert (receipt["first_seq"], receipt["last_seq"], receipt["next_seq"]) == (1, 2, 3), sent.stdout
