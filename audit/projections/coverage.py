@@ -1,4 +1,4 @@
-"""What verification proves of every column of the database, said once: the table of ``docs/columns.md`` is made from this.
+"""What verification proves of every column of the database: the table of ``docs/columns.md`` is made from this.
 
     held         ``verify`` names a value that somebody alters: it follows from the log, or the log has its hash
     recomputed   ``verify --deep`` names it, because it reads the events again

@@ -60,7 +60,9 @@ def url() -> Iterator[str]:
 def test_the_first_request_of_the_page_is_run_as_it_stands(url: str, tmp_path: Path) -> None:
     """Only the key, its casino and the address are another's: the page has those of a sandbox beside ``make run``."""
     tenant = Tenant(code="harbour")
-    block = re.search(r"```console\n\$ export CABOCHON_URL=.*?\n(\$ DAY=.*?)\n\{\"sandbox\"", PAGE.read_text(), re.DOTALL)
+    block = re.search(
+        r"```console\n\$ export CABOCHON_URL=.*?\n(\$ DAY=.*?)\n\{\"sandbox\"", PAGE.read_text(), re.DOTALL
+    )
     assert block is not None
     commands = re.sub(r"^\$ ", "", block[1], flags=re.MULTILINE).replace('"harbour-sandbox"', '"harbour"')
     for _ in range(2):
