@@ -83,6 +83,20 @@ rm -f /var/lib/rabbitmq/*.pid /var/log/rabbitmq/*
 for _ in $(seq 100); do rabbitmqctl -q ping > /dev/null 2>&1 && rabbitmqctl -q await_startup && break; sleep 1; done
 """
 
+MANAGED = """
+rabbitmq-plugins -q enable rabbitmq_management > /dev/null
+export CELERY_BROKER_URL=amqp://guest:guest@127.0.0.1//
+"""
+"""The broker that is managed at a port of its own is that of ``make run``, too."""
+
+A_FINDING = """
+KEY=$(python manage.py createkey --casino deauville --register C1 --backfill)
+python manage.py simulate --casino deauville --tables 1 --coups 20 --human --gaming-day 2026-11-19 \\
+  --post http://localhost:8000 --key $KEY
+for _ in $(seq 900); do rabbitmqctl -q list_exchanges name | grep -qx findings && break; sleep 0.5; done
+"""
+"""A night of people, who err: the exchange is there from the first finding on."""
+
 OF_THE_SOURCE = f"""
 rm -rf /opt/cabochon && mkdir /opt/cabochon
 git -C {shlex.quote(str(ROOT))} ls-files -z --cached --others --exclude-standard \\
@@ -183,7 +197,8 @@ REPOSITORY=/tmp/released
         LOCKED,
     ),
     World("docs/upgrade.md", STACK + A_NIGHT + THE_SUPERUSER, ("From 0.x",)),
-    World("docs/webhooks.md", STACK + A_NIGHT),
+    World("docs/webhooks.md", STACK + A_NIGHT, ("Server-Sent Events",)),
+    World("docs/webhooks.md", A_BROKER + MANAGED + STACK + A_FINDING, ("RabbitMQ",)),
     World("client/README.md", STACK, bring=BUILD),
 )
 
