@@ -308,7 +308,7 @@ def _find_sweep(coup: Coup, carried: int, *, is_over: bool) -> None:
     wager, is_back = coup.wager, not coup.wager.is_swept
     if not wager.undecided:
         is_back |= coup.balance.stake >= 0 or not coup.balance.debt
-    sweeps = [act for act in coup.account.acts if act.rule not in WITHDRAWALS_FORBIDDEN]  # on a throw that is none
+    sweeps = [act for act in coup.account.acts if act.rule not in WITHDRAWALS_FORBIDDEN]  # on no decision
     stands = bool(sweeps or carried or not is_back or (wager.status == "won" and not is_over))
     rule = "void-stake-kept" if wager.status == "void" else "winning-wager-collected"
     evidence = wager.placed_by, wager.decided_by or 0, coup.table.taken[wager.id]

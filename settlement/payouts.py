@@ -155,8 +155,8 @@ def _note_recovered(wager: Wager, account: Account, stake: int) -> None:
 def lift(table: Table, wager: Wager, seq: int, amount: int, *acts: Act) -> None:
     """Enter that the player took ``amount`` of a stake, in minor units; ``acts`` are judged when the coup ends."""
     account = account_of(table, wager)
-    with_house = min(account.recovered - account.laid_again, handed_back(wager, account))
-    gone = account.lifted - account.laid_again + with_house
+    in_bank = min(account.recovered - account.laid_again, handed_back(wager, account))
+    gone = account.lifted - account.laid_again + in_bank
     amount = 0 if wager.is_swept else min(amount, max(0, wager.standing - gone))
     if amount:
         enter(table, wager, Move(seq, lifted=amount))
@@ -324,8 +324,8 @@ def _continue(table: Table, event: PayoutMade, source: Wager, wager_id: str, kin
 def _as_placed(event: PayoutMade, wager: Wager, kind: Kind) -> WagerPlaced:
     """Return the placement that a payout with ``continues_as`` stands for."""
     numbers, which = list(wager.pockets), list(wager.which)
-    said = {"number": wager.number, "base": wager.base, "numbers": numbers, "which": which, "marker": kind.marker}
-    named: dict[str, Any] = {name: value for name, value in said.items() if value}
+    known = {"number": wager.number, "base": wager.base, "numbers": numbers, "which": which, "marker": kind.marker}
+    named: dict[str, Any] = {name: value for name, value in known.items() if value}
     data = WagerPlacedData(wager=wager.id, bet=wager.bet, stake=wager.stake, **named)
     return WagerPlaced(stream=event.stream, seq=event.seq, occurred_at=event.occurred_at, data=data)
 

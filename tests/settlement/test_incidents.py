@@ -329,6 +329,34 @@ def test_what_follows_a_throw_that_was_voided_wrongly_names_that() -> None:
     }
 
 
+def test_what_follows_a_sweep_on_a_void_throw_names_the_sweep() -> None:
+    causes = causes_of("""
+        fr-craps collections
+        place w1 field 100
+        place w2 field 100
+        void slid
+        pay w1 100+100
+        sweep w2
+        mark 6
+        sweep w1
+        throw 1-1
+    """)
+    assert causes[("void-throw-settled", 5)] is None
+    assert {cause for (_rule, seq), cause in causes.items() if seq in (6, 7, 8)} == {("void-throw-settled", 5)}
+
+
+def test_the_marker_on_a_void_throw_follows_the_sweep_before_it() -> None:
+    causes = causes_of("""
+        fr-craps collections
+        place w1 field 100
+        void slid
+        sweep w1
+        mark 6
+        throw 1-1
+    """)
+    assert causes[("void-throw-settled", 5)] == ("void-throw-settled", 4)
+
+
 def test_what_follows_a_pocket_that_does_not_exist_names_it() -> None:
     causes = causes_of("""
         fr-roulette collections
