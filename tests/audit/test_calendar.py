@@ -40,10 +40,6 @@ ATTACKS = {
         "insert into audit_heartbeat (name, beat_at) values ('web', '{at}')"
         " on conflict (name) do update set beat_at = excluded.beat_at"
     ),
-    "of a person's export": (
-        "insert into audit_job (kind, params, casino_id, state, done, total, requested_at, tries, error,"
-        " file_name) select 'export', '{{}}', min(id), 'waiting', 0, 0, '{at}', 0, '', '' from audit_casino"
-    ),
 }
 
 
