@@ -82,7 +82,8 @@ def night(tenant: Tenant) -> Night:
 
 def closes(casino_id: int) -> list[order.Close]:
     """Return every close that awaits its turn in the ledger."""
-    found, leaf = [], 0
+    found: list[order.Close] = []
+    leaf = 0
     while True:
         close, leaf = order.next_close(casino_id, leaf)
         if close is None:
