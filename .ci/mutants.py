@@ -2,7 +2,7 @@
 
 A *mutant* is the code with one small change: ``<`` becomes ``<=``, an argument becomes None, a ``case`` goes. It is
 *killed* if a test fails. One that survives shows a line on which no test depends, or a change that changes nothing:
-those of the second kind are named in ``docs/mutants.md``.
+those of the second kind are named in ``tests/mutants.md``.
 
     generate ─► run every test once: which functions does it call? ─► a process for each mutant: those tests, fail-fast
 

@@ -27,6 +27,9 @@ OF_THE_CHECKOUT = {
     "SECURITY.md": "security.md",
     "client/README.md": "client.md",
     "tests/audit/access/matrix.md": "access-matrix.md",
+    "tests/mutants.md": "mutants.md",
+    "benchmarks/results/2026-11-29.md": "measurements.md",
+    "benchmarks/results/ledger.md": "ledger-measurements.md",
 }
 """Pages from elsewhere in the checkout, and where they are in the site."""
 

@@ -7,7 +7,7 @@
     --false    how many questions are asked in fair years of 20 tables
     --season   a season in which a fraud is hidden (``benchmarks.season``): what is raised, when, and who is named;
                --fraud NAME and --strength, else each; --tables, --nights, --coups, --seed
-    --write    also write the tables and the curves into the docs
+    --write    also write the tables into benchmarks/results/ledger.md and docs/frauds.md, the curves into the docs
     --short    few runs, or a small season: what CI runs; fails if power or level has dropped
 
 Delays are of the twin in floating point, which the tests hold to the shipped code; of croupiers and counts, where a
@@ -34,12 +34,12 @@ from benchmarks.eprocess_twin import Twin
 from benchmarks.fair_years import expected, questions_of
 from benchmarks.nightly import NIGHTLY, Nightly
 from benchmarks.onset import GIVEN_UP, SESSION, WEALTH, quantile, shown
-from benchmarks.pages import DOCS, write
+from benchmarks.pages import DOCS, RESULTS, write
 from benchmarks.season import HEAD, SHORT, Nights, run, season_row, table
 from settlement.eprocess.budget import level
 from settlement.eprocess.kinds import KINDS
 
-PAGE, CURVES = DOCS / "ledger-mathematics.md", DOCS / "images" / "ledger-power.svg"
+PAGE, CURVES = RESULTS / "ledger.md", DOCS / "images" / "ledger-power.svg"
 FRAUDS_PAGE = DOCS / "frauds.md"
 
 
@@ -205,7 +205,7 @@ def main() -> int:
     parser.add_argument("--nights", type=int, default=90, help="of the season")
     parser.add_argument("--coups", type=int, default=100, help="of each of its sessions")
     parser.add_argument("--seed", type=int, default=1, help="of the season")
-    parser.add_argument("--write", action="store_true", help="write the docs")
+    parser.add_argument("--write", action="store_true", help="write the tables")
     options = parser.parse_args()
     if options.season:
         return in_season(options)

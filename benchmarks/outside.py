@@ -1,11 +1,11 @@
 """``python -m benchmarks.outside``: the delay of our processes beside those of ``ville`` (PyPI), on the same draws.
 
-Each test of ``ville`` is told beforehand what it looks for: which pocket, sevens or doubles, which side. Ours is the
+Each test of ``ville`` knows beforehand what it looks for: which pocket, sevens or doubles, which side. Ours is the
 whole process, which looks for everything that it bets on. Both stop when wealth reaches 1,000; looked at after every
 draw.
 
     --runs    simulated series of each alternative
-    --write   also write the table into the docs
+    --write   also write the table into benchmarks/results/ledger.md
 """
 
 from __future__ import annotations

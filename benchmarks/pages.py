@@ -1,10 +1,11 @@
-"""Tables that benchmarks write into the docs, between two marks."""
+"""Tables that benchmarks write into a page, between two marks."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 DOCS = Path(__file__).parent.parent / "docs"
+RESULTS = Path(__file__).parent / "results"
 
 
 def write(mark: str, lines: list[str], page: Path, module: str = "fraud") -> None:

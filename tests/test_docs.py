@@ -21,13 +21,12 @@ DEPLOYMENT = ROOT / "docs" / "deployment.md"
 
 TOP = "audit|benchmarks|casino|deploy|docker|docs|locale|settlement|templates|tests"
 _PATH = re.compile(rf"`((?:{TOP})/[\w./-]*)(?:: (\w+(?:\.\w+)?))?`")
-OLD_NAMES = "\n## Words we do not use\n"  # the glossary's list of them names what is no more
 
 _LINK = re.compile(r"\]\((?!https?:)([^)#\s]+)(?:#[^)]*)?\)")
 _SQL = re.compile(r"create (?:or replace )?(?:function|table|trigger|view) (?:\w+\.)?(\w+)", re.I)
 
 REFERENCES = sorted(
-    {(page.name, path, name) for page in PAGES for path, name in _PATH.findall(page.read_text().split(OLD_NAMES)[0])},
+    {(page.name, path, name) for page in PAGES for path, name in _PATH.findall(page.read_text())},
 )
 
 

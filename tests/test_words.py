@@ -13,7 +13,7 @@ from tests.words import PLACES, all_hits_in, exceptions, files, hits_in, in_name
 def test_no_old_word_is_used_and_every_exception_has_a_reason_and_is_still_needed() -> None:
     """One test, because to read every file takes seconds."""
     hits = [str(hit) for file in files() for hit in hits_in(file)]
-    assert not hits, f"{len(hits)} old words, see docs/glossary.md\n" + "\n".join(hits)
+    assert not hits, f"{len(hits)} old words, see tests/words.md\n" + "\n".join(hits)
     stale = []
     for exception in exceptions():
         assert len(exception.reason) > 10, exception

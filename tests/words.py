@@ -1,4 +1,4 @@
-"""The word list of ``docs/glossary.md`` and where the old words stand: one ``Hit`` for each place.
+"""The word list of ``tests/words.md`` and where the old words stand: one ``Hit`` for each place.
 
 The table "Words we do not use" says what is looked for, and where:
 
@@ -25,7 +25,8 @@ import polib
 
 ROOT = Path(__file__).parent.parent
 GLOSSARY = ROOT / "docs" / "glossary.md"
-NOT_CHECKED = {GLOSSARY, ROOT / "tests" / "test_words.py"}
+LIST = ROOT / "tests" / "words.md"
+NOT_CHECKED = {ROOT / "tests" / "test_words.py"}
 CODE = ("audit", "casino", "settlement", "cabochon_witness", "client", "benchmarks", "tests")
 CATALOGUE = "locale/fr/LC_MESSAGES/django.po"
 PLACES = {"names", "variables", "text", "files"}
@@ -83,7 +84,7 @@ def rows(heading: str, markdown: str) -> list[list[str]]:
 def old_words() -> tuple[OldWord, ...]:
     return tuple(
         OldWord(tuple(_BACKQUOTED.findall(words)), use.replace("`", ""), frozenset(places.split(", ")))
-        for words, use, places in rows("Words we do not use", GLOSSARY.read_text())
+        for words, use, places in rows("Words we do not use", LIST.read_text())
     )
 
 
@@ -91,7 +92,7 @@ def old_words() -> tuple[OldWord, ...]:
 def exceptions() -> tuple[Allowance, ...]:
     return tuple(
         Allowance(files.strip("`"), tuple(_BACKQUOTED.findall(words)), reason)
-        for files, words, reason in rows("Where an old word stays", GLOSSARY.read_text())
+        for files, words, reason in rows("Where an old word stays", LIST.read_text())
     )
 
 
@@ -244,7 +245,7 @@ def _is_excepted(hit: Hit, exception: Allowance) -> bool:
 
 @cache
 def files() -> tuple[str, ...]:
-    """Return every file that is checked: all but the glossary, this check's own examples, and landed migrations."""
+    """Return every file that is checked: all but this check's own examples, and landed migrations."""
     found: list[Path] = [
         ROOT / name for name in ("README.md", "CHANGELOG.md", "Makefile", "client/README.md", CATALOGUE)
     ]

@@ -301,23 +301,19 @@ def test_the_interface_refuses_its_event_in_a_session_of_another_ruleset() -> No
 # The page
 
 
-FILE_OF = {"The package": "__init__.py", "7": "felt.py", "8": "simulator.py"}
-"""The files of the package by the section of the page whose first block they are; any other block is of ``RULESET``."""
-
-RULESET = "ruleset.py"
+_INCLUDED = re.compile(r'^```python\n--8<-- "tests/toy/two_coins/(\w+\.py)(?::(\w+))?"\n```$', re.MULTILINE)
+_SECTION = re.compile(r"^# --8<-- \[start:(\w+)\]\n.*?^# --8<-- \[end:\1\]$", re.MULTILINE | re.DOTALL)
 
 
-def test_the_page_builds_this_ruleset() -> None:
-    page: dict[str, list[str]] = {}
-    for section in re.split(r"^## ", PAGE.read_text(), flags=re.MULTILINE)[1:]:
-        title = re.match(r"\d+|.*", section)[0]
-        for index, block in enumerate(re.findall(r"```python\n(.*?)```", section, re.DOTALL)):
-            name = FILE_OF.get(title, RULESET) if index == 0 else RULESET
-            page.setdefault(name, []).extend(line for line in block.splitlines() if line.strip())
+def test_the_page_includes_every_line_of_this_ruleset_once() -> None:
+    parts = []
     for path in (ROOT / "tests" / "toy" / "two_coins").glob("*.py"):
-        lines = path.read_text().splitlines()
-        assert page.pop(path.name) == [line for line in lines if line.strip() and not re.match(r"# \d+\. ", line)]
-    assert page == {}
+        sections = _SECTION.findall(path.read_text())
+        parts += [(path.name, section) for section in sections] or [(path.name, "")]
+        assert not sections or _SECTION.sub("", path.read_text()).split() == []
+    page = PAGE.read_text()
+    assert sorted(_INCLUDED.findall(page)) == sorted(parts)
+    assert page.count("```python") == len(parts)
 
 
 @pytest.mark.usefixtures("toy")

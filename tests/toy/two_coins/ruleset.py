@@ -1,3 +1,4 @@
+# --8<-- [start:imports]
 """The law of two coins: its text, its events, its bets and its play."""
 
 from __future__ import annotations
@@ -25,9 +26,10 @@ from settlement.state import Table
 from settlement.verdicts import end_coup
 
 NAME = "toy-two-coins"
+# --8<-- [end:imports]
 
 
-# 1. The text
+# --8<-- [start:text]
 
 WORDS = """Article 1 du jeu des deux pièces
 
@@ -71,8 +73,9 @@ QUOTATIONS = MappingProxyType(
         "al. 6": ("Les pièces ne sont jetées qu'après le « Rien ne va plus ».",),
     }
 )
+# --8<-- [end:text]
 
-# 2. The event
+# --8<-- [start:events]
 
 Side = Literal["pile", "face"]
 
@@ -109,7 +112,10 @@ class TossVoided(Envelope, frozen=True, gc=False, tag="toss.voided"):
     data: TossVoidedData
 
 
-# 3. The rule of its own
+# --8<-- [end:events]
+
+
+# --8<-- [start:rule]
 
 BEFORE_CALL = Rule(
     name="coins-tossed-before-call",
@@ -130,8 +136,9 @@ BEFORE_CALL = Rule(
         "Visionner les images de l’événement {seq} et rappeler l’annonce au croupier[ {croupier}].",
     ),
 )
+# --8<-- [end:rule]
 
-# 4. The bets
+# --8<-- [start:bets]
 
 WINS_ON = {
     "deux_piles": ("pile-pile",),
@@ -174,7 +181,10 @@ def odds_on(bet: str, result: str) -> Odds | None:
     return odds if result in WINS_ON[bet] else None
 
 
-# 5. The play
+# --8<-- [end:bets]
+
+
+# --8<-- [start:play]
 
 
 def toss(table: Table, event: CoinsTossed) -> None:
@@ -199,11 +209,15 @@ def void_toss(table: Table, event: TossVoided) -> None:
     reopen(table)
 
 
-# 6. The mathematics of the night
+# --8<-- [end:play]
+
+
+# --8<-- [start:chances]
 
 CHANCES = OneDraw({"pile-pile": 1, "pile-face": 1, "face-pile": 1, "face-face": 1}, odds_on)
+# --8<-- [end:chances]
 
-# 9. The sentences of the text
+# --8<-- [start:clauses]
 
 SENTENCES = Article(
     text=TEXT,
@@ -218,8 +232,9 @@ SENTENCES = Article(
         Clause("Les pièces", "jetées", rules=("coins-tossed-before-call",)),
     ),
 )
+# --8<-- [end:clauses]
 
-# 10. The ruleset
+# --8<-- [start:ruleset]
 
 TOY = Ruleset(
     name=NAME,
@@ -249,3 +264,4 @@ TOY = Ruleset(
     felt="two_coins.felt:FELT",
     simulator="two_coins.simulator:TwoCoins",
 )
+# --8<-- [end:ruleset]
