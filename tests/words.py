@@ -261,3 +261,72 @@ def _sources(folder: Path) -> Iterable[Path]:
         for path in folder.rglob("*")
         if path.suffix in {".py", ".css", ".js", ".html", ".typ"} and "migrations" not in path.parts
     )
+
+
+# Stoppers: constructions at which a reader stops, because the subject is a pronoun or the verb is none.
+
+STOPPERS = (
+    ("a sentence that begins with Who or What", r"{start}(?:Who|Whom|Whoever|Whomever|What|Whatever|That which)\b[^.!?|]*\."),
+    ("is told, is said", r"\b(?:is|are|was|were|be|been|being)\s+(?:told|said)\b"),
+    ("has it that", r"\bha(?:s|ve)\s+it\s+that\b"),
+    ("that which", r"\b(?:that|those)\s+which\b"),
+    ("is of", r"\b(?:is|are|was|were)\s+of\b(?!\s+course)"),
+    ("of before", r"\bof\s+before\b"),
+)
+"""What stops a reader, and its pattern; ``{start}`` is where a sentence begins."""
+
+_START = r"(?:\A\s*|\n\s*\n\s*|[.!?][\"”»)*]*\s+|\n\s*(?:\*|\d+\.)\s+(?:\*\*)?|\|\s*)"
+_STOPPER_RULES = tuple((name, re.compile(pattern.replace("{start}", _START))) for name, pattern in STOPPERS)
+_NO_PROSE = re.compile(r"```.*?```|<!--.*?-->|^#.*?$|^ {4}[^\n]*$|``[^`]*``|`[^`\n]*`", re.DOTALL | re.MULTILINE)
+_PRODUCT = ("audit", "casino", "settlement", "cabochon_witness", "client", "benchmarks")
+
+
+def stoppers_in(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield, for each stopper in a text: lines before it, its name, how it is written there."""
+    for name, pattern in _STOPPER_RULES:
+        for match in pattern.finditer(text):
+            seen = match[0].lstrip(" \n.!?\"”»)*|0123456789")
+            yield text.count("\n", 0, match.end() - len(seen)), name, " ".join(seen.split())[:60]
+
+
+def _prose_of(markdown: str) -> str:
+    """Return a page without code, headings and comments, with its line breaks."""
+    return _NO_PROSE.sub(lambda code: "X" + "\n" * code[0].count("\n"), markdown)
+
+
+def _docstrings(source: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and the text of each docstring, without its first sentence: that is a heading."""
+    for node in ast.walk(ast.parse(source)):
+        match node:
+            case ast.Module(body=[first, *_]) | ast.ClassDef(body=[first, *_]) | ast.FunctionDef(body=[first, *_]):
+                match first:
+                    case ast.Expr(value=ast.Constant(value=str(text))):
+                        heading = re.match(r".*?\.(?=\s|$)", text, re.DOTALL)
+                        start = heading.end() if heading else len(text)
+                        yield first.lineno, re.sub(r"[^\n]", "", text[:start]) + ". " + text[start:]
+
+
+def stoppers_of(file: str) -> list[Hit]:
+    """Return the stoppers of a page, of the docstrings of a module, or of the English messages of a catalogue."""
+    source = (ROOT / file).read_text()
+    match Path(file).suffix:
+        case ".py":
+            texts = [(line, _prose_of(text)) for line, text in _docstrings(source)]
+        case ".po":
+            texts = [(entry.linenum, entry.msgid) for entry in polib.pofile(str(ROOT / file))]
+        case _:
+            texts = [(1, _prose_of(source))]
+    return sorted(
+        Hit(file, line + (down if not file.endswith(".po") else 0), name, seen, "subject, verb, object")
+        for line, text in texts
+        for down, name, seen in stoppers_in(text)
+    )
+
+
+def files_of_prose() -> tuple[str, ...]:
+    """Return every English page, every module of the product, and the catalogue of messages."""
+    pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "client/README.md", CATALOGUE)]
+    pages += [page for page in (ROOT / "docs").glob("*.md") if not page.name.endswith(".fr.md")]
+    for folder in _PRODUCT:
+        pages += [path for path in (ROOT / folder).rglob("*.py") if "migrations" not in path.parts]
+    return tuple(sorted(str(path.relative_to(ROOT)) for path in pages))
