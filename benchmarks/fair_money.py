@@ -4,10 +4,10 @@
 
 Nothing here is a fraud, and all of it looks like one now and then. Regulars come twice a week, most guests twice a
 year. A budget is log-normal with a median of 180.00, bought in round amounts at one to four tables and the desk.
-Couples and friends share: one may buy for all, and another cash for all. Who leaves may keep chips for another night.
-Half of the casinos name everybody; in the others some stakes and exchanges name nobody. Many stay until the last half
-hour, when there is a queue at the desks. Who reached the threshold of identification once is known from then on. The
-first night that is counted is the first of the record: chips were kept before it.
+Couples and friends share: one may buy for all, and another cash for all. A guest who leaves may keep chips for
+another night. Half of the casinos name everybody; in the others some stakes and exchanges name nobody. Many stay
+until the last half hour, when there is a queue at the desks. A guest who reached the threshold of identification once
+is known from then on. The first night that is counted is the first of the record: chips were kept before it.
 
 ``offsetting-players`` is about coups, which are not played here: ``thresholds.SHARED_COUPS`` says its chance.
 """

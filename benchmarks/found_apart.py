@@ -50,7 +50,7 @@ class Raised(NamedTuple):
 
 @dataclass
 class Reading:
-    """A season as it is read. ``seconds`` are of the processor: in the ledger, and in the replay before it."""
+    """A season as it is read. ``seconds`` are processor time: in the ledger, and in the replay before it."""
 
     ledger: Ledger
     raised: list[Raised] = field(default_factory=list)

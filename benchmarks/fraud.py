@@ -10,8 +10,8 @@
     --write    also write the tables into benchmarks/results/ledger.md and docs/frauds.md, the curves into the docs
     --short    few runs, or a small season: what CI runs; fails if power or level has dropped
 
-Delays are of the twin in floating point, which the tests hold to the shipped code; of croupiers and counts, where a
-batch is a night, they are of the shipped code.
+The copy in floating point gives the delays; tests hold it to the shipped code. The shipped code gives those of
+croupiers and counts, where a batch is a night.
 """
 
 from __future__ import annotations

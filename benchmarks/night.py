@@ -1,12 +1,11 @@
 """``python -m benchmarks.night``: a night of 200 tables and 2 million events, reconciled in one go.
 
-It runs on a real PostgreSQL, in a database that is dropped at the end. What happens during the day is timed as well:
-replay, and at the close of each session its figures, the money of its players and the evidence ledger. Then the count
-comes, and from it to the report only what was kept is joined. Recording is not timed.
-``--different`` sessions are simulated and recorded under the names of all tables. Memory is the peak of this process;
-with ``--workers``, several processes compute the figures of the sessions. ``--whole`` has the sessions arrive after
-they were played: then one pass finds and reads for the close. Processor time is that of this process, without the
-database's.
+It runs on a real PostgreSQL, in a database that is dropped at the end. The work of the day is timed as well: replay,
+and at the close of each session its figures, the money of its players and the evidence ledger. Then the count comes,
+and from it to the report only what was kept is joined. Recording is not timed. ``--different`` sessions are simulated
+and recorded under the names of all tables. Memory is the peak of this process; with ``--workers``, several processes
+compute the figures of the sessions. ``--whole`` has the sessions arrive after they were played: then one pass finds
+and reads for the close. Processor time is that of this process, without the database's.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The HTTP of a witness: ``POST /add-checkpoint`` and ``GET /status``. What comes in is bounded in every direction.
+"""The HTTP of a witness: ``POST /add-checkpoint`` and ``GET /status``. Every request is bounded in every direction.
 
 A connection has a thread; more than ``MAX_CONNECTIONS`` are closed at once. It ends when nothing came for ``IDLE_S``,
 and after ``CONNECTION_S`` whatever came, so that nobody holds one by sending a byte now and then.

@@ -8,7 +8,7 @@ import sys
 
 
 def main() -> int:
-    """Run a command. What is wrong with the database is one line, not a traceback."""
+    """Run a command. An error of the database is one line, not a traceback."""
     if sys.argv[1:2] == ["migrate"]:
         # It makes every model anew at each step: looking for garbage was an eighth of its time. A command that reads
         # sessions leaves garbage with each of them, and would keep that of many.

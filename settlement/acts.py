@@ -325,7 +325,7 @@ def _lies_within(act: PendingAct, wager: Wager, sums: Mapping[str, int]) -> bool
 
 
 def announce_again(table: Table, wager: Wager, seq: int, amount: int) -> None:
-    """Note that another ``amount`` is announced in place of one that was wrong. What is paid is judged by it."""
+    """Note that another ``amount`` is announced in place of one that was wrong. It judges payments."""
     key = f"payment.announced {wager.id}"
     if wager.announced != wager.winnings_due and key not in table.acts and not table.closed_by:
         wrong(

@@ -6,9 +6,10 @@ Law       Art. 55-7 al. 7 «Aucune mise ne peut être déposée après le "Rien 
                  call            call + tolerance
     ── in time ───┤──── near ─────────┤──── late ──── result
 
-Chip sensors and a call button keep no perfect order: within a coup the clock decides, whatever the numbers. What was
-recorded before the call and has a later clock is judged when the call comes. What is numbered after the result belongs
-to the next coup, whatever its clock says: otherwise a clock that was set back would let a stake in after the result.
+Chip sensors and a call button keep no perfect order: within a coup the clock decides, whatever the numbers. A stake
+recorded before the call, with a later clock, is judged when the call comes. An event numbered after the result
+belongs to the next coup, whatever its clock says: otherwise a clock that was set back would let a stake in after the
+result.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ def _put_back(table: Table, wager: Wager, amount: int) -> None:
 
 
 def _judge_earlier(table: Table, changes: list[StakeChange]) -> None:
-    """Judge what was recorded before the call, of which something has a later clock. What came last is undone first."""
+    """Judge what was recorded before the call, of which something has a later clock. The last is undone first."""
     late = [change for change in changes if timing(table, change.at) == "late"]
     # Of the withdrawals of a wager one is late: those that are not may have found nothing left to take.
     again = {change.wager for change in late if change.type == "wager.withdrawn"}

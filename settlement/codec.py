@@ -1,7 +1,7 @@
 """The codec: events from bytes, refused if they are not well-shaped, and their canonical form, which is hashed.
 
-Decoding is one pass of msgspec over the bytes. What a type cannot express (the stream's name, exact numbers in a
-correction, the character NUL) is checked after it, each by the cheapest test that lets a usual event pass.
+Decoding is one pass of msgspec over the bytes. Checks after it cover what a type cannot express (the stream's name,
+exact numbers in a correction, the character NUL), each by the cheapest test that lets a usual event pass.
 
 ``decode`` reads what comes in: a person who is no opaque id is refused. ``decode_stored`` reads what was accepted
 before, names included.

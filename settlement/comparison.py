@@ -11,7 +11,7 @@ comparison when it is mentioned.
 
 So a change costs a few events folded twice, wherever it is, and needs no second reading of a stream that is too long
 for memory: the comparisons are part of the saved state. At most ``MOST_AWAKE`` run at once; another ends the oldest,
-whose finding says through which event it was compared. What another reading of the session would have paid is found
+whose finding says through which event it was compared. The payments under another reading of the session are found
 likewise.
 """
 

@@ -8,9 +8,9 @@
 The *entry* of a change is the event that reads otherwise by it: the one it names, or, where it annuls a correction, the
 one that was corrected.
 
-Nothing is erased, and nobody corrects himself unseen: every correction and annulment is a finding, how grave is said by
-``changes``. A change that ``approved`` leaves out has no effect while it is more than information; whether it is can be
-told only when it comes, so such changes are *held* when the stream is read again:
+Nothing is erased, and nobody corrects himself unseen: every correction and annulment is a finding; ``changes`` says
+how grave. A change that ``approved`` leaves out has no effect while it is more than information; only its arrival
+shows whether it is, so such changes are *held* when the stream is read again:
 
     first reading   each has its effect; those that are more than information are held in the next
     second          without them another may be more than information: then every change without approval is held

@@ -1,9 +1,9 @@
 """Families of events: what a session observes, and which rules are silent without it.
 
 A table sees what its equipment sees: a reader of the wheel knows results and no stakes, a table with chip sensors knows
-stakes and no payments. Whoever does not see an event cannot blame the table because it is missing. So a rule that takes
-the *absence* of an event for a fact is silent where the family of that event is not observed, and the answer lists the
-family as unchecked. A rule on an event that came is not silent, whatever else is seen.
+stakes and no payments. A missing event is no fault of a table that does not report its family. So a rule that takes
+the *absence* of an event for a fact is silent where the family of that event is not observed, and the answer lists
+the family as unchecked. A rule on an event that came is not silent, whatever else is seen.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ A *cause* and its *consequences* are one incident: one case, one deadline. The c
     everything after a loss of events         the loss
     what holds only by a later correction     the finding of the correction: ``comparison``
 
-A finding knows its causes when it is raised, so that a record can store it at once. What it needs to know is in the
-``Table`` and the ``Wager``. ``with_consequences`` looks the other way, over a whole answer.
+A finding knows its causes when it is raised, so that a record can store it at once. It reads the ``Table`` and the
+``Wager``. ``with_consequences`` looks the other way, over a whole answer.
 """
 
 from __future__ import annotations

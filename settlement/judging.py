@@ -5,8 +5,8 @@
     it went away from zero, or through  one finding, with that part alone
 
 The new part is carried by the payment of this coup, if there was one; else by the act that moved the chips; else by
-`payout-missing`. Winnings and stake that are wrong the same way have a finding each. Whatever else was done against the
-rules with the chips is found as well, and owes nothing. All findings of an account are one incident.
+`payout-missing`. Winnings and stake that are wrong the same way have a finding each. Any other breach with the chips
+is a finding as well, and owes nothing. All findings of an account are one incident.
 """
 
 from __future__ import annotations

@@ -27,7 +27,8 @@ def table(initial: dict[K, V] | None = None) -> dict[K, V]:
 
 
 def add(entries: dict[K, V], key: K, value: V, what: str) -> None:
-    """Add an entry. Raise ``ValueError`` if there is one of that key: ``what`` it is, as "a ruleset", is said there."""
+    """Add an entry. Raise ``ValueError`` if there is one of that key; its message names ``what`` it is, as "a
+    ruleset"."""
     if key in entries:
         raise ValueError(f"there is {what} {_shown(key)} already")
     entries[key] = value

@@ -1,8 +1,8 @@
 """What a ruleset is: one object with everything that the rest of the product knows of a game under its law.
 
-Shared code names no game: it asks the ruleset. What needs the engine, or is of another package, is named here instead
-of being imported, and looked up when it is first asked for (``resolved``): the mathematics of the night, the felt, the
-simulator. They are the object itself, or a text "module:name".
+Shared code names no game: it asks the ruleset. A part that needs the engine, or belongs to another package, is named
+here instead of being imported, and looked up at its first use (``resolved``): the mathematics of the night, the felt,
+the simulator. They are the object itself, or a text "module:name".
 """
 
 from __future__ import annotations

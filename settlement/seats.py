@@ -20,7 +20,7 @@ from settlement.state import Table, Wager
 
 
 def take_seat(table: Table, event: PlayerSeated) -> None:
-    """Seat a player. Whoever was known to sit there sits there no longer, whether he was seen to leave or not."""
+    """Seat a player. The former player of the seat sits there no longer, whether an event shows his leaving or not."""
     seat, player = event.data.seat, event.data.player
     if not seat:
         return

@@ -1,7 +1,7 @@
 """The state of a table between two events: everything that a replay remembers.
 
 All of it is plain data, so that it can be saved after any event and restored (a snapshot); field names are part of that
-format. The articles change it. What they share is in ``deciding`` and ``findings``: to win, to lose, to give back, and
+format. The articles change it. ``deciding`` and ``findings`` have what they share: to win, to lose, to give back, and
 to report a finding.
 """
 

@@ -1,7 +1,7 @@
 """The verdict on a coup's money, which falls when the coup ends.
 
-A *coup* runs from one counted result to the next, or to the close. What changed hands for a wager is judged *net*: its
-payouts less what was recovered. A croupier who puts a mistake right before the next result has made none.
+A *coup* runs from one counted result to the next, or to the close. The money of a wager is judged *net*: its payouts
+less what was recovered. A croupier who puts a mistake right before the next result has made none.
 
     net right by one payout       nothing
     net right after several       `payout-put-right`

@@ -1,4 +1,4 @@
-"""Wagers at every game: placed and withdrawn. What changes hands for them is in ``payouts``.
+"""Wagers at every game: placed and withdrawn. ``payouts`` has what changes hands for them.
 
 A wager is decided once:
 
@@ -183,7 +183,8 @@ def _find_out_of_limits(table: Table, wager: Wager, bound: str, limit: int, tota
 
 
 def withdraw(table: Table, event: WagerWithdrawn, kinds: Mapping[str, Kind]) -> None:
-    """Withdraw a stake or a part of it. What the player may not take is judged when the coup ends: he may put it back.
+    """Withdraw a stake or a part of it. A stake that the player may not take is judged when the coup ends: he may put
+    it back.
 
     A stake that is his is lifted: it was decided for him, or never in play. At a zero, the half is his for the taking.
     """

@@ -1,13 +1,27 @@
-"""The words of the code are those of ``docs/glossary.md``, and the old ones do not come back."""
+"""The words of the code are those of ``docs/glossary.md``, the old do not come back, and no sentence stops a reader."""
 
 from __future__ import annotations
 
 from fnmatch import fnmatch
+from pathlib import Path
 
 import pytest
 
 from tests import words
-from tests.words import PLACES, all_hits_in, exceptions, files, hits_in, in_name, in_text, old_words
+from tests.words import (
+    PLACES,
+    all_hits_in,
+    allowed_stoppers,
+    exceptions,
+    files,
+    files_of_prose,
+    hits_in,
+    in_name,
+    in_text,
+    old_words,
+    stoppers_in,
+    stoppers_of,
+)
 
 
 def test_no_old_word_is_used_and_every_exception_has_a_reason_and_is_still_needed() -> None:
@@ -107,3 +121,59 @@ def test_templates_are_read_for_variables_urls_and_classes() -> None:
     page = """<p class="work {% if said %}now{% endif %}">{{ job.told }}</p>\n{% url 'admin:audit_work_list' %} said"""
     hits = [(hit.line, hit.word) for hit in sorted(words._in_template("x.html", page))]
     assert sorted(hits) == [(1, "said"), (1, "told"), (1, "work"), (2, "work")]
+
+
+# Stoppers
+
+
+def test_no_sentence_begins_with_who_or_what_and_none_is_told() -> None:
+    """Over the English pages, the docstrings of the product and the English messages of the desk."""
+    found = {file: hits for file in files_of_prose() if (hits := stoppers_of(file))}
+    allowed = allowed_stoppers()
+    more = [hit for file, hits in found.items() if len(hits) > allowed.get(file, 0) for hit in hits]
+    listed = "\n".join(f"{hit.file}:{hit.line} {hit.word}: {hit.seen}" for hit in more)
+    assert not more, f"{len(more)} stoppers\n{listed}"
+    assert [file for file in allowed if file not in found] == [], "rows of tests/words.md that are needed no more"
+
+
+# A text, and the stoppers in it.
+STOPPED = {
+    "Who decides is an officer.": ["Who decides is an officer"],
+    "It waits. What was sent\nstays.": ["What was sent stays"],
+    "* Whoever asks gets it. What else.": ["Whoever asks gets it", "What else"],
+    "| a | What stays is kept. |": ["What stays is kept"],
+    "| what happens | What holds |": [],
+    "Who decides? An officer says what happens.": [],
+    "An officer is\ntold of it, and nothing is said.": ["is told", "is said"],
+    "The law has it that it is of no use.": ["has it that", "is of"],
+    "It is of course that which counts.": ["that which"],
+    "Figures of before stay.": ["of before"],
+}
+
+
+@pytest.mark.parametrize("text", STOPPED)
+def test_a_stopper_is_seen(text: str) -> None:
+    assert sorted(seen for _down, _name, seen in stoppers_in(text)) == sorted(STOPPED[text])
+
+
+def test_a_stopper_has_its_line_and_code_and_headings_have_none(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(words, "ROOT", tmp_path)
+    source = '''"""What a row is: a heading.
+
+It says ``What is told.`` to nobody.
+
+    What a diagram shows.
+
+What follows it is read.
+"""
+
+
+def f():
+    """Return it. Nobody is told."""
+'''
+    (tmp_path / "x.py").write_text(source)
+    (tmp_path / "x.md").write_text("# What it is\n\nIt is.\n\n```\nWhat is it.\n```\n\nWhat is it.\n")
+    assert [(hit.line, hit.seen) for hit in stoppers_of("x.py")] == [(7, "What follows it is read"), (12, "is told")]
+    assert [(hit.line, hit.seen) for hit in stoppers_of("x.md")] == [(9, "What is it")]

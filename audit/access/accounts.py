@@ -1,4 +1,4 @@
-"""Accounts: who opens them, who gives roles, and what takes two administrators. What the desk writes of them is here.
+"""Accounts: who opens them, who gives roles, and what takes two administrators. The desk writes them here.
 
     invite ──► an account without a password or a role ──► one-time link ──► the officer chooses a password
           └──► a request for the role ──► another administrator approves ──► the role
@@ -264,7 +264,7 @@ def approve(actor: Officer, request_id: int) -> AccountRequest:
 
 
 def decline(actor: Officer, request_id: int, *, reason: str) -> AccountRequest:
-    """Decline a request; an account that it leaves without any role is deactivated. Whoever proposed it withdraws it.
+    """Decline a request; an account that it leaves without any role is deactivated. Its proposer withdraws it.
 
     Raise ``AccountRefused``.
     """

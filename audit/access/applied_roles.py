@@ -1,6 +1,7 @@
 """The manifest of ``audit.access.database_roles`` and this database: what it grants, lacks, and has too much.
 
-``apply`` gives each role exactly what the manifest says. What the migrating account may not do, it reports and leaves.
+``apply`` gives each role exactly what the manifest says. It reports what the migrating account may not do, and leaves
+it.
 """
 
 from __future__ import annotations

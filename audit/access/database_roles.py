@@ -13,8 +13,8 @@
 
 No role may rewrite a finding's identity, an action, a signature, an account, its role, link or password, a request
 about it, the house register, or a decision on a correction: functions write these, each with its entry of the audit
-trail (``audit/event_store/sql/entries.sql``). Whoever adds a table or a function adds a line here; until then a test
-and ``manage.py check --deploy --database default`` name it.
+trail (``audit/event_store/sql/entries.sql``). Add a line here for each new table or function; until then a test and
+``manage.py check --deploy --database default`` name it.
 
 ``audit.access.applied_roles`` gives each role exactly this, and compares.
 """

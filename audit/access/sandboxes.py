@@ -1,4 +1,5 @@
-"""Sandboxes: casinos for trying a table system. What one has recorded can be deleted, and nothing of any other casino.
+"""Sandboxes: casinos for trying a table system. The record of a sandbox can be deleted, and nothing of any other
+casino.
 
 The database proves it: ``audit_act_sandbox_emptied`` (``sql/sandboxes.sql``) refuses every other casino, and the
 triggers of the log let go what is in the space of sandboxes, of this one, in that transaction alone.

@@ -1,7 +1,7 @@
 """Scopes: the casinos, and tables of them, at which an officer or an API key may do something.
 
 ``Scope.of`` is the only way from a request, a key or a task to rows: a page, a list, a choice in a form, a filter, a
-file and a background job all begin with it. What it leaves out does not exist for whoever asks.
+file and a background job all begin with it. For the user, nothing exists that it leaves out.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Both readings of a session: without one of its corrections, and with it, every other as it is now.
 
-What an officer needs who decides about a correction that waits: which wagers turn out otherwise, what is due and paid
-on them, which findings hold in one reading alone, and the table before what is corrected, to be drawn from there on.
+An officer who decides about a correction that waits needs these: which wagers turn out otherwise, what is due and
+paid on them, which findings hold in one reading alone, and the table before what is corrected, to be drawn from there
+on.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
     POST /api/v1/streams/{stream}/events, a JSON array of new events that follow the last stored, a key seen lately
         ─► decode all ─► one round trip to the event store ─► a receipt each
 
-Nothing is refused here. What is not plain has no answer, and Django examines it and says what is wrong: a duplicate, a
-gap, a fault, a key that is not active or that signs its batches, an exceeded rate limit, a budget that is used up, a
-database that does not answer. This exists because Django and its middleware cost several times what the event store
-does.
+Nothing is refused here. A request that is not plain has no answer, and Django examines it and says what is wrong: a
+duplicate, a gap, a fault, a key that is not active or that signs its batches, an exceeded rate limit, a budget that
+is used up, a database that does not answer. This exists because Django and its middleware cost several times what the
+event store does.
 
 Of the requests that are stored together each has its own receipt, and what one cannot be given here keeps nothing from
 the others.

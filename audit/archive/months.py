@@ -6,8 +6,8 @@
     attached ◄── rows from the proved file, one transaction ◄── archived ◄─────────┘ entry of the audit trail
                                                                    └─► destroyed: the entry first, the file after it
 
-Killed anywhere, either the month is in place or the proved file is there; the same command goes on. What the database
-keeps of an archived month is in ``audit.event_store.archived``.
+Killed anywhere, either the month is in place or the proved file is there; the same command goes on.
+``audit.event_store.archived`` has what the database keeps of an archived month.
 
 The commands need the account that owns the log, and sign with the key of checkpoints.
 """

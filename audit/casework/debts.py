@@ -3,8 +3,8 @@
     findings of a case ──► claims: who owes, how much now ──► a debt: owed to players, owed to the house
 
 Every wager has one debt, which stands at one finding, or in two parts at two (``account.md``, section 1). So claims are
-added up, wherever they stand among the findings of an incident, and the same money is never counted twice. What the
-house owes to one player is not set off against what another owes to the house: a debt has two sides.
+added up, wherever they stand among the findings of an incident, and the same money is never counted twice. A debt of
+the house to one player is not set off against what another owes to the house: a debt has two sides.
 
 This is the only place that says what counts: ``debt_of`` for findings in memory, and beside it the same as SQL, for
 lists that are sorted, narrowed and summed in the database.

@@ -4,8 +4,8 @@
     F-26-0153 ─┼─ the pattern F-26-0151, by the reference of its first incident
     F-26-0160 ─┘
 
-A case is of one incident (the contract, practice, section 8), so a pattern is no case: it is a name that the actions of
-its cases bear. A case is in the pattern that the newest of its actions about patterns names.
+A case belongs to one incident (the contract, practice, section 8), so a pattern is no case: it is a name that the
+actions of its cases bear. A case is in the pattern that the newest of its actions about patterns names.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
     × money        one more from the casino's threshold on, one less below a tenth of it, by what the incident owes
     × repetition   one more where the same croupier has two more findings of the rule within thirty days
 
-What touches chance itself is unfair whatever the sum: it has the highest. The severity of a finding is the law's and
-never changes by this.
+A finding about chance itself is unfair whatever the sum: it has the highest. The severity of a finding is the law's
+and never changes by this.
 """
 
 from __future__ import annotations

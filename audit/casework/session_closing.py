@@ -7,7 +7,7 @@
 Each names an entry of the audit trail, and the database does what it says in the same statement, or refuses:
 ``sql/session_closing.sql``. The closing is an event like any other and is never deleted; its ``ext`` says which two
 officers recorded it. If the table sends an event between proposal and approval, it is not gone: the proposal can no
-longer be approved. What comes after the closing is recorded, too, as late.
+longer be approved. Events after the closing are recorded, too, as late.
 """
 
 from __future__ import annotations

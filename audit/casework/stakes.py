@@ -24,7 +24,7 @@ def money_at_stake(finding: Finding, player: str = "", write: WriteMoney = money
 @dataclass(frozen=True, slots=True)
 class Stake:
     """What a finding, or an incident, is about in money, without a sign: ``side`` is who loses, "player", "bank" or ""
-    for nobody. What was made good has words and no amount.
+    for nobody. A difference made good has words and no amount.
 
     ``who`` is the player to whom or by whom it is owed, "" if unknown; ``is_overpaid``: he owes it because he
     was paid too much.

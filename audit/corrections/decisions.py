@@ -3,9 +3,9 @@
     waits ─► countersigned by one officer ─► countersigned by another, in other hands: approved, it takes effect
       └──────────────┴─────────────────────► refused by one officer who approves cases: final
 
-The first countersignature is of somebody who works on cases or approves them; the second, and a refusal, of somebody
-who approves them, as for a case. Nobody decides about a correction that they recorded or approved at the table, and
-nobody decides twice. A refused correction never has an effect; the table may send another.
+An officer who works on cases or approves them gives the first countersignature. An officer who approves them gives
+the second, or a refusal, as for a case. Nobody decides about a correction that they recorded or approved at the
+table, and nobody decides twice. A refused correction never has an effect; the table may send another.
 
 Each decision names an entry of the audit trail, and the database does what it says in the same statement, or refuses:
 ``sql/decisions.sql``. Here are the words of a refusal.

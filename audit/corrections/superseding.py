@@ -1,9 +1,10 @@
 """Which corrections took a finding away: those that hide it, and not any that the run merely knew.
 
 The run that superseded a finding knows every correction before it, those that wait too, and may have begun because of
-one that changes something else. What a correction takes away is a fact of the finding about it (``hides``), once it has
-an effect. Where no such fact names the finding (two corrections hide it together, a throw just counted was declared
-void without a finding, a comparison ended early), it is what the run was the first to read with an effect.
+one that changes something else. The findings that a correction takes away are a fact of the finding about it
+(``hides``), once it has an effect. Where no such fact names the finding (two corrections hide it together, a throw
+just counted was declared void without a finding, a comparison ended early), it is what the run was the first to read
+with an effect.
 """
 
 from __future__ import annotations

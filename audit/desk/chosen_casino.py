@@ -1,4 +1,4 @@
-"""The switch between the casinos of an officer who has several. What it narrows is in ``scoped_admin.narrowed``."""
+"""The switch between the casinos of an officer who has several. ``scoped_admin.narrowed`` narrows by it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Months whose events are not in the database: in an archive, or destroyed after their retention.
 
 ``manage.py archive`` takes the events of a month out, of tables and counts; batches, leaves and the audit trail stay.
-Whoever reads such a stream gets ``StreamArchived``, and not an empty stream.
+A reader of such a stream gets ``StreamArchived``, and not an empty stream.
 """
 
 from __future__ import annotations

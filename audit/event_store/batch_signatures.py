@@ -1,6 +1,6 @@
 """Signatures of table systems: a key with a public key signs every batch, and Cabochon cannot make one in its stead.
 
-What is signed is ``cabochon-batch/v1``, a line feed, and canonical JSON (sorted names, no spaces) of
+The signature covers ``cabochon-batch/v1``, a line feed, and canonical JSON (sorted names, no spaces) of
 
     count       how many events the batch has
     first_seq   the number of the first
@@ -9,8 +9,8 @@ What is signed is ``cabochon-batch/v1``, a line feed, and canonical JSON (sorted
     stream      the name of the stream
 
 The first line keeps the signature from being taken for one of anything else (domain separation). It is Ed25519 (RFC
-8032) and is sent in the header ``Cabochon-Signature``, in base64. What a key signs with is said when it is made and
-never changes, so no batch of it may be without a signature: no instant has to be compared.
+8032) and is sent in the header ``Cabochon-Signature``, in base64. A key names its signing key when it is made and
+never changes it, so no batch of it may be without a signature: no instant has to be compared.
 """
 
 from __future__ import annotations

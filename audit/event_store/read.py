@@ -1,6 +1,6 @@
 """Reading streams, batches and stream heads. Envelopes are the stored bytes, as they were hashed.
 
-A stream whose events were archived has none to read. Whoever finds nothing is told so by ``StreamArchived``.
+A stream whose events were archived has none to read. ``StreamArchived`` says so.
 """
 
 from __future__ import annotations

@@ -8,5 +8,5 @@
     what_if_difference.py   what a what-if run changes, as CSV or JSON
     csv_injection.py        the guard against spreadsheet formulas
 
-The same data gives the same bytes. What is exported, and who may, is the caller's business.
+The same data gives the same bytes. The caller decides what is exported, and who may.
 """

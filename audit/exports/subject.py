@@ -7,7 +7,7 @@
 
 Other players are in it as ``other-player-1``, ``other-player-2`` …, the same throughout one file and in no other: their
 ids are theirs. Staff stay under their ids. So an event of it is not the bytes that were hashed; its stream and number
-say where those are. What somebody wrote in words stands as it is, but for the ids of other players.
+say where those are. Words that somebody wrote stand as they are, but for the ids of other players.
 """
 
 from __future__ import annotations

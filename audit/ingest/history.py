@@ -8,8 +8,8 @@ Rows of another system become events by a mapping; events that a record of Caboc
 
 Nothing is recorded before the whole file is read and judged. A stream is whole if it has its first and its last event,
 all of its rows can be read, none comes twice, their order is certain, and no row of unknown stream may be one of its
-own. What is wrong in one row leaves nothing half imported. The numbers are those of the rows in their order: the same
-file again is the same events again, and nothing is stored twice.
+own. A fault in one row leaves nothing half imported. The numbers are those of the rows in their order: the same file
+again is the same events again, and nothing is stored twice.
 """
 
 from __future__ import annotations

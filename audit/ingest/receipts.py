@@ -1,9 +1,9 @@
 """Receipts: the signed proof that a batch was accepted, for the table system to keep.
 
-What is signed is ``cabochon-receipt/v1``, a line feed, and the receipt without its signature as canonical JSON (sorted
-names, no spaces). The first line keeps the signature from being taken for one of anything else (domain separation).
-Ed25519 signs the same bytes alike every time (RFC 8032), with the key of the instant of receipt: a receipt requested
-again is the same receipt.
+The signature covers ``cabochon-receipt/v1``, a line feed, and the receipt without its signature as canonical JSON
+(sorted names, no spaces). The first line keeps the signature from being taken for one of anything else (domain
+separation). Ed25519 signs the same bytes alike every time (RFC 8032), with the key of the instant of receipt: a
+receipt requested again is the same receipt.
 
 A receipt of a sandbox has ``"sandbox": true`` and is signed over ``cabochon-sandbox-receipt/v1`` in place of that first
 line: whoever checks it as a receipt of a casino finds its signature false, even with ``sandbox`` taken out.

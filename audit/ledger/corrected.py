@@ -1,7 +1,7 @@
 """What a process would be, had its sessions been fed as they read now: description, never evidence.
 
-A correction does not rewind a process, because whoever decides about corrections may know the draws. What its wealth
-would be is shown beside it.
+A correction does not rewind a process, because whoever decides about corrections may know the draws. The page shows
+beside it what its wealth would be.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A wheel or a set of dice that was taken apart: its processes end, and the next session begins new ones.
 
-An officer notes it, with a reason, in the audit trail. What a process knew of the old parts says nothing of the new
-ones; its questions stay. To end it when one likes does no harm to its level: the gamblers stop when they like.
+An officer notes it, with a reason, in the audit trail. The evidence about the old parts says nothing of the new ones;
+its questions stay. To end it when one likes does no harm to its level: the gamblers stop when they like.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
                                                                         questions, batch, cursor: one transaction
 
 The row ``LedgerCursor`` is held while a batch is fed and moves in the same transaction, so a batch is fed whole or not
-at all, once, however many workers try and wherever one dies. What is corrected later does not rewind a process.
+at all, once, however many workers try and wherever one dies. A later correction does not rewind a process.
 
 A batch that cannot be read or fed is set aside with its error and tried again after growing pauses; no other waits for
 it. It has its place in the order when it is fed.

@@ -67,7 +67,7 @@ class Delivery(models.Model):
 
 
 class VideoRequest(Delivery):
-    """A recording that an officer asked for. What it says never changes."""
+    """A recording that an officer asked for. Its words never change."""
 
     case = models.ForeignKey(Case, on_delete=models.PROTECT, related_name="video_requests")
     finding = models.ForeignKey(Finding, on_delete=models.PROTECT, related_name="+")

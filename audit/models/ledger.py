@@ -1,6 +1,6 @@
 """The evidence ledger in the record: what each session gives it, what was fed in which order, and every process.
 
-A process is never rewound and never deleted. What feeds it is kept as it was then, so that its state can be computed
+A process is never rewound and never deleted. Each batch is kept as it was then, so that its state can be computed
 again from the rows of ``LedgerBatch`` in their order.
 """
 
@@ -68,7 +68,7 @@ class StreamEvidence(models.Model):
 
 
 class LedgerCursor(models.Model):
-    """How far the ledger of a casino is fed. Whoever feeds it holds this row.
+    """How far the ledger of a casino is fed. A worker that feeds it holds this row.
 
     ``next_leaf`` is the first leaf of the tree that may hold a close which was not looked at, ``number`` that of the
     last batch. ``budget`` is of false questions in ``year``, "n/d"; ``ranks`` how many subjects of each kind have

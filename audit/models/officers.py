@@ -1,6 +1,6 @@
 """Officers: the people at the desk, each with a role at each of their casinos.
 
-What a role lets them do is in ``audit.access.capabilities``.
+``audit.access.capabilities`` says what a role lets them do.
 
 No role of the database writes a password, a role or the power over all casinos: functions do, each with its entry of
 the audit trail. At the desk ``audit.access.accounts`` calls them. A command saves these models, and

@@ -38,7 +38,7 @@ def is_printable(text: str) -> None:  # migration 0001 names it
 
 
 class PersonKind(models.TextChoices):
-    """What somebody is at the casino. Every kind but ``PLAYER`` is of its staff."""
+    """What somebody is at the casino. Every kind but ``PLAYER`` belongs to its staff."""
 
     PLAYER = "player", _("player")
     CHEF_DE_PARTIE = "chef_de_partie", _("chef de partie")

@@ -31,7 +31,8 @@ class Cosignature(models.Model):
 
 
 class WitnessState(models.Model):
-    """How a witness answered last. ``size`` is of the newest checkpoint that it has cosigned, 0 before the first.
+    """How a witness answered last. ``size`` counts the leaves of the newest checkpoint that it has cosigned, 0 before
+    the first.
 
     ``refused_at`` is when it said that the log does not extend what it cosigned, None if it does not say so now;
     ``error`` says why the last attempt gave no cosignature.

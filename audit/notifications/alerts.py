@@ -4,8 +4,8 @@
     feed-behind     the newest event of the last batch occurred as many minutes before it was received, or an event
                     that was received has waited as long for the law
 
-Both are of tables that are expected to report: within the hours of their casino, and not exempt. A casino that says no
-minutes has no alerts, and neither has a sandbox. What is silent is in ``audit.monitoring.silent_since``.
+Both concern tables that are expected to report: within the hours of their casino, and not exempt. A casino that says
+no minutes has no alerts, and neither has a sandbox. ``audit.monitoring.silent_since`` defines silence.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     findings.deauville.critical    a message for each change, persistent, confirmed by the broker
     sandbox.tried.critical         the same of a sandbox, which nobody gets who has bound what is of casinos
 
-Whoever wants them binds a queue of their own; without a queue the broker drops a message, and the feed has it still.
-The outbox is the feed: a casino's position moves on when the broker has confirmed, so a message comes at least once.
+A consumer binds a queue of its own; without a queue the broker drops a message, and the feed has it still. The outbox
+is the feed: a casino's position moves on when the broker has confirmed, so a message comes at least once.
 """
 
 from __future__ import annotations

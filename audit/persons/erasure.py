@@ -7,8 +7,8 @@
     saved views whose filter or title has a part of the name ─► deleted here
 
 The database does it, so there is no such deletion without its entry: no role may delete from the directory. Events,
-findings, nights and signatures are of the id, and stay as they are. What officers wrote in their own words, the trail
-keeps; nobody can know whether a name is in it.
+findings, nights and signatures have the id, and stay as they are. The trail keeps what officers wrote in their own
+words; nobody can know whether a name is in it.
 """
 
 from __future__ import annotations

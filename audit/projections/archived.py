@@ -4,7 +4,7 @@
     note, signed with the key of checkpoints ─► file, SHA-256, how much ──────────────────────────┤ the same, or a fault
     audit_archivedmonth ──────────────────────────────────────────────────────────────────────────┘
 
-Whoever writes an entry without the key of checkpoints cannot sign its note. So a month that was taken away by hand is
+An entry written without the key of checkpoints has no valid note. So a month that was taken away by hand is
 *missing*, whatever somebody wrote about it.
 """
 

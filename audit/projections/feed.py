@@ -1,7 +1,7 @@
 """What is sent out about findings, held against them: the feed, the numbers of references, where messages go.
 
 The feed and the counters follow from the findings, which the log keeps: each that stood was opened, what is superseded
-last is so in the feed, and positions have no gap. When a change became known is of the feed alone, and so is how far a
+last is so in the feed, and positions have no gap. Only the feed says when a change became known, and how far a
 receiver has come.
 """
 

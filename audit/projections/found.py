@@ -69,7 +69,7 @@ class _Kept:
     others: dict[frozenset[str], Entry] = field(default_factory=dict)
 
     def keep_adjudicated(self, entry: Entry) -> None:
-        """Take an entry in place of the earlier one. Those of before 1.0 do not say what was stored before."""
+        """Take an entry in place of the earlier one. Those before 1.0 do not say what was stored before."""
         left = NOTHING if self.adjudicated is None else self.adjudicated.text("root")
         if entry.data.get("before", left) != left:
             self.unfollowed.append(entry)

@@ -4,9 +4,9 @@
     audit_streamevidence ─► the content of each session's batch, or a fault
     audit_ledgerbatch, in order ─► processes, points, levels, questions ─► the same as are stored, or a fault
 
-``figures`` holds the observations of sessions against their events. What a night fed, payouts and variances, is taken
-as it is stored, and so is which process a batch fed: an officer's entry ends one, and another begins. So is what
-is of an earlier edition of the ledger, which has ended.
+``figures`` holds the observations of sessions against their events. The payouts and variances that a night fed are
+taken as they are stored, and so is the process that a batch fed: an officer's entry ends one, and another begins. So
+are rows of an earlier edition of the ledger, which has ended.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@
     session.adjudicated, the newest of each run ──────────────────────┤ there is one, and it says the same, or a fault
     numbers from 1 on, without a gap ─────────────────────────────────┘
 
-``--deep`` adjudicates again what the judging run has found, if that run is of the engine that runs and its findings
+``--deep`` adjudicates again what the judging run has found, if its engine is the one that runs and its findings
 stand: whoever says otherwise of a run keeps its session from being judged. Which run judges is asked of the function
 that replay asks.
 """

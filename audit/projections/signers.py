@@ -3,8 +3,8 @@
     key.made, key.rotated ─► the public key of each API key ─┬─► audit_apikey: the same, or a fault
                                                              └─► each batch of the key is signed by it, or a fault
 
-What a key signs with is an entry of the trail and never changes, so nobody can exchange it unseen; and no batch of a
-key that signs may be without a signature.
+An entry of the trail says what a key signs with, and never changes, so nobody can exchange it unseen; and no batch of
+a key that signs may be without a signature.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     audit_adjudication, audit_retiredwagers ─► the snapshot, and what has retired ┤ the same, or a fault
 
 A worker folds the next events on the snapshot: whoever alters it has a session judged otherwise from there on. Wagers
-retire at the end of each step, so that which are in the snapshot and which in rows is compared as one.
+retire at the end of each step, so the snapshot and the rows are compared as one.
 """
 
 from __future__ import annotations

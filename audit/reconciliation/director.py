@@ -128,7 +128,7 @@ def sentence(content: Row, write: WriteMoney = money_in_prose) -> list[Phrase]:
 
 
 def session_sentence(content: Row) -> list[Phrase]:
-    """Return who won what in a session, and what of it belongs to players. ``content`` is of ``of_session``."""
+    """Return who won what in a session, and what of it belongs to players. ``of_session`` gives ``content``."""
     won, errors = counted_of(content).total("W_acct"), _of_errors(content, money_in_prose)
     if won is None:
         phrases = _phrases(

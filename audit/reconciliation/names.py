@@ -1,4 +1,5 @@
-"""Names in a report that is shown: beside the ids of persons, or in their place. What is stored has the ids alone."""
+"""Names in a report that is shown: beside the ids of persons, or in their place. The stored report has the ids
+alone."""
 
 from __future__ import annotations
 

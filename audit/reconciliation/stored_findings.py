@@ -1,6 +1,6 @@
 """How findings of a whole day are stored: what its last run no longer raises is superseded, what it does stands.
 
-What changed of a session is entered in the log: ``audit.transparency.kept_findings``.
+An entry of the log has the changes of a session: ``audit.transparency.kept_findings``.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class RegisterRefused(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Proposal:
-    """What is proposed. ``table`` None is every table; ``ruleset`` "" every one that the reading is of.
+    """What is proposed. ``table`` None is every table; ``ruleset`` "" every one that the reading concerns.
 
     ``value`` None takes back what an earlier entry decided; ``last_day`` None is without an end.
     """

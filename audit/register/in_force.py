@@ -5,7 +5,7 @@ ruleset before one of every ruleset; of those that remain, the one that was appr
 takes the place of an earlier one for its own days and no others, and no entry is ever rewritten. An entry without a
 value takes back: then the next in this order decides, and at last the engine's default.
 
-A version of the register is the number of its last approved entry. What it says of a stream never changes.
+A version of the register is the number of its last approved entry. Its readings of a stream never change.
 """
 
 from __future__ import annotations

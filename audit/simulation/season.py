@@ -3,9 +3,9 @@ id, slips whose numbers run on, and a count every morning. It is orderly, unless
 
     season ─► rota, guests, equipment of each night ─► ``Evening`` ─► a session of each table ─► count and cash desk
 
-Many guests come now and then with small means; few are bold, and these are known. Who exchanges half the threshold of
-identification or more is identified, as a cautious cash desk does. Each session draws from a generator of its own, so a
-fraud changes the sessions that it touches and no other.
+Many guests come now and then with small means; few are bold, and these are known. The cash desk is cautious: it
+identifies a guest who exchanges half the threshold of identification or more. Each session draws from a generator of
+its own, so a fraud changes the sessions that it touches and no other.
 """
 
 from __future__ import annotations

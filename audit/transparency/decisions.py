@@ -8,9 +8,9 @@ The table says which corrections take effect. Its rows are written by the databa
 role may change one; whoever is above the roles can. The entries are in the log, whose verification is ``verify``'s.
 
 The rules are those of ``audit_decide_correction``: two countersignatures, of two people, or one refusal, and nobody who
-recorded or approved the correction. What an account is called and where its mail goes is as it is now; who created it,
-or issued the links by which its password was chosen, as it was when the decision was taken. Roles are not checked
-again: which somebody had at the time is in the audit trail.
+recorded or approved the correction. An account's name and mail address are those of now; who created it, or issued
+the links by which its password was chosen, as it was when the decision was taken. Roles are not checked again: which
+somebody had at the time is in the audit trail.
 """
 
 from __future__ import annotations

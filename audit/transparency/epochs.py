@@ -9,7 +9,7 @@ checkpoints, a witness first of all, would rightly refuse it. So ``manage.py rec
 another key, the same leaves as far as they are here. Its note says what was lost, why and by whose decision, signed
 with the last key of the epoch before and the first of this one.
 
-A checkpoint of more leaves than an epoch kept is of that epoch, or of a later one.
+A checkpoint of more leaves than an epoch kept belongs to that epoch, or to a later one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Numbers of findings: given once, counted for each casino and year, one update of a counter for all of a batch.
 
-The functions that count are in ``audit/adjudication/sql/findings.sql``. What is stored without a number takes one from
-a trigger.
+The functions that count are in ``audit/adjudication/sql/findings.sql``. A trigger numbers a row that is stored
+without a number.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ def hold(casino_ids: Iterable[int]) -> None:
 
 
 def number(findings: Collection[Finding]) -> None:
-    """Number findings that are about to be stored and stand, in their order. What continues another has its number."""
+    """Number findings that are about to be stored and stand, in their order. A finding that continues another has its
+    number."""
     rows = list(findings)
     if not rows:
         return

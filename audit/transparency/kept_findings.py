@@ -9,8 +9,8 @@ The leaf of a finding is the hash of its canonical JSON: all that it says, since
 what its case was opened with. The root is that of RFC 6962 over the leaves, in the order of ``ORDER``; of none, the
 hash of nothing. An entry also names its rows, with the first bytes of each leaf, so that one that differs can be named.
 
-A row that nobody changes has the leaf that its entry says: ``audit.projections`` compares. Whoever adds, alters or
-takes away a row in the database would have to write into the log, which keeps who wrote what and when.
+A row that nobody changes has the leaf that its entry says: ``audit.projections`` compares. To add, alter or take away
+a row in the database unseen, one would have to write into the log, which keeps who wrote what and when.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ POWER = ("unreadable", "officer", "role", "key", "link", "group", "request", "ep
 
 
 class Phase(StrEnum):
-    """The phases of a verification, in their order. The last is of the job at the desk, after the log itself."""
+    """The phases of a verification, in their order. The last belongs to the job at the desk, after the log itself."""
 
     EVENTS = "events"  # with their batches and the chains of their streams
     DECISIONS = "decisions"

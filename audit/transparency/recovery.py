@@ -2,9 +2,9 @@
 
     what is here, what was signed ─► where they part, what was lost ─► a new key ─► a note signed by both ─► the epoch
 
-What was signed is known from exported checkpoints alone: a database that was put back knows nothing of what it lost.
-Which batches were lost, static tiles say (``manage.py tiles``), whose bundles have the entry of every leaf. Without
-them only how many leaves were lost is known; the table systems have the receipts.
+Only exported checkpoints say what was signed: a database that was put back knows nothing of what it lost. Which
+batches were lost, static tiles say (``manage.py tiles``), whose bundles have the entry of every leaf. Without them
+only how many leaves were lost is known; the table systems have the receipts.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@
 
     — cabochon.example/log Az3grlgtzPICa5OS8npVmf1Myq/5IZniMp+ZJurmRDeOoRDe4URYN7u5/Zhcyv2q1gGzGku9nTo+zyWE+xeMcTOAYQ8=
 
-What is signed is the text, its last line break included. A signature line names the key and carries the four bytes of
-the key's id before the 64 of the signature, so that a reader with several keys knows which to try.
+The signature covers the text, its last line break included. A signature line names the key and carries the four bytes
+of the key's id before the 64 of the signature, so that a reader with several keys knows which to try.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The checkpoints of the last hours and what witnesses cosigned of them, thinned by time: for a drawing of few dots.
 
-A log has a checkpoint every second, and none says when it was signed. What dates it is the newest batch in it, which
-was received a moment before. These dates go up with the checkpoints' numbers, but for what ``received_order`` allows,
-so the last checkpoint before an instant is found by halving: a few look-ups by key an instant, however long the log.
+A log has a checkpoint every second, and none says when it was signed. The newest batch in it dates it, which was
+received a moment before. These dates go up with the checkpoints' numbers, but for what ``received_order`` allows, so
+the last checkpoint before an instant is found by halving: a few look-ups by key an instant, however long the log.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class NoCosignature(Exception):
 
 
 class RefusedByWitness(Exception):
-    """A witness has seen another log than this one. ``size`` is of the tree that it has cosigned."""
+    """A witness has seen another log than this one. ``size`` counts the leaves of the tree that it has cosigned."""
 
     def __init__(self, message: str, size: int) -> None:
         super().__init__(message)

@@ -198,7 +198,7 @@ class EmbeddedPostgres:
         raise AssertionError("the last attempt returns or raises")
 
     def _create_database(self, connection: psycopg.Connection[Any]) -> None:
-        """Create the database, the accounts and their roles. What the roles may do, migrations say."""
+        """Create the database, the accounts and their roles. Migrations say what the roles may do."""
         # A base backup that was put in its place replays the write-ahead log first: that takes as long as it takes.
         while connection.execute("select pg_is_in_recovery()").fetchone() == (True,):
             time.sleep(0.5)

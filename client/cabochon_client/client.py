@@ -249,7 +249,7 @@ class Client:
         )
 
     def close(self) -> None:
-        """Stop the thread after the request that it is at, and close the spool. What was not sent waits in it."""
+        """Stop the thread after the request that it is at, and close the spool. Unsent events wait in it."""
         self._stopping.set()
         self._wake.set()
         if self._thread is not None:

@@ -1,9 +1,9 @@
 """Receipts, and the proof that the log has sealed what they promise.
 
 A receipt is signed (Ed25519) over ``cabochon-receipt/v1``, a line feed, and the receipt without its signature as
-canonical JSON. Its ``root`` is that of the tree (RFC 6962) over the canonical events of the batch: whoever has the
-events sees that the receipt is of these and no others. A batch is sealed once its entry is a leaf of a tree that a
-signed checkpoint (C2SP tlog-checkpoint) has as its root.
+canonical JSON. Its ``root`` is that of the tree (RFC 6962) over the canonical events of the batch: so the receipt
+belongs to these events and no others. A batch is sealed once its entry is a leaf of a tree that a signed checkpoint
+(C2SP tlog-checkpoint) has as its root.
 """
 
 from __future__ import annotations

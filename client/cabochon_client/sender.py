@@ -3,8 +3,8 @@
     which session? ─► its next batch ─► POST ─► what does the answer mean? ─► the spool ─► the next step
          └─ none: is a batch sealed? has the log another name (a restored record)?
 
-Whatever the process is killed at, the spool says what to send: what has no receipt. The record compares what comes
-twice and stores it once, so that sending again is always safe.
+Wherever the process is killed, the spool says what to send: the events without a receipt. The record compares what
+comes twice and stores it once, so that sending again is always safe.
 """
 
 from __future__ import annotations

@@ -123,7 +123,7 @@ class Spool:
         self._page_bytes = self._value("pragma page_size")
 
     def close(self) -> None:
-        """Close the file. What was appended is in it."""
+        """Close the file. It has all that was appended."""
         with self._lock:
             self._database.close()
 

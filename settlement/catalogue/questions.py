@@ -1,8 +1,8 @@
 """Questions that statistics raise: a process of the evidence ledger has reached its level of the year.
 
 Each says whom it is about, since when, and how often it is asked where all is in order: its α, given in advance out of
-the casino's budget. It is a question, never an accusation. Findings of before the ledger have facts of their own, and
-read as they did.
+the casino's budget. It is a question, never an accusation. Findings from the time without a ledger have facts of
+their own, and read as they did.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ def _question(
     before: Wording | None = None,
     before_facts: Mapping[str, Kind] = MappingProxyType({}),
 ) -> Rule:
-    """Return the rule of a question. ``before`` is its message of before the ledger, with ``before_facts``."""
+    """Return the rule of a question. ``before`` is its message from the time without a ledger, with
+    ``before_facts``."""
     message = Wording(f"{lead.en}[{_EVIDENCE.en}]", f"{lead.fr}[{_EVIDENCE.fr}]")
     if before is not None:
         message = Wording(message.en + before.en, message.fr + before.fr)

@@ -1,7 +1,7 @@
 """The ledger of one casino: its processes, their levels, and the questions they raise.
 
 It takes batches in the order in which finished sessions become known to the record, each once. That order and the level
-of a process are fixed before its draws are looked at. What is corrected afterwards does not rewind it.
+of a process are fixed before its draws are looked at. A later correction does not rewind it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def level_of(budget: str, expected: Mapping[str, int], kind: str, rank: int) -> 
 
 
 class Ledger(Struct):
-    """All processes of a casino, by kind and subject. ``budget`` is of false questions a year, "n/d".
+    """All processes of a casino, by kind and subject. ``budget`` counts false questions a year, "n/d".
 
     ``ranks`` is how many subjects of each kind have appeared in ``year``, ``expected`` how many were expected to.
     """

@@ -7,7 +7,7 @@ Missing   The numbers of the tables (al. 1), the order of the turns as the direc
           de partie stands (al. 3): no event shows them.
 
 «Tous les employés … à l'exception des seuls chefs de partie, doivent être chargés successivement … de lancer la boule.»
-The direction decides how long a turn lasts, so a run of throws proves nothing. What can be seen is a session in which
+The direction decides how long a turn lasts, so a run of throws proves nothing. The record shows a session in which
 nobody else ever had a turn: the reading ``thrower_of_a_session``.
 
     boule.settled person=P ─► tallies[P], plus one if somebody else could have thrown ─► session.closed
@@ -37,7 +37,7 @@ def note_thrower(table: Table, event: BouleSettled) -> None:
 
 
 def report_turns(table: Table, seq: int) -> None:
-    """Find a session of which one employee made every throw. What was lost may hold the throws of another."""
+    """Find a session of which one employee made every throw. Lost events may hold the throws of another."""
     if table.after_loss or len(table.tallies) != 1 or "staff" not in table.open_session().observes:
         return
     ((person, throws),) = table.tallies.items()

@@ -2,7 +2,7 @@
 
 Law       Arrêté, art. 55-8: four categories of chances, and no other.
 In force  The text bears no date; its numbering is that of the arrêté of 14 May 2007.
-Scope     Each bet with its names, its odds and its clauses. What the clauses say is in ``art_55_8_wagers``.
+Scope     Each bet with its names, its odds and its clauses. ``art_55_8_wagers`` applies the clauses.
 Missing   Nothing: A 1° to 9°, B 1° to 8°, C 1° to 4°, D 1° and 2°.
 """
 

@@ -2,7 +2,7 @@
 
 ``coverage`` is the list that ``settlement.coverage`` gives; the articles are the modules beside this one, a line a
 clause. The spans tile each of the texts, headings included, so that no word is passed over in silence. *Checked* is
-said of an obligation, one for each verb that somebody has to obey; the tests break each checked one alone, in a tape.
+an obligation, one for each verb that somebody has to obey; the tests break each checked one alone, in a tape.
 
 A rule answers for the clauses that name it. A rule that no clause names answers for every obligation that its
 provisions quote, which is less exact and never wrong; one whose clause is not among the texts, or that rests on the

@@ -4,8 +4,8 @@
     lancer la bille │ en sens inverse.
 
 The clauses of a text are named by their opening words, in order: each reaches to the next, the blanks between them
-included, so that they tile the text. What somebody has to obey is an obligation: rules check it, or no table reports
-it, which has a ``why``. What a clause leaves open is held by readings; what it says of a bet, by that bet.
+included, so that they tile the text. A duty of somebody is an obligation: rules check it, or no table reports it,
+which has a ``why``. Readings hold what a clause leaves open; a bet holds what it says of that bet.
 """
 
 from __future__ import annotations

@@ -3,8 +3,8 @@
     session.opened (staff, croupier) ─┐                        ┌─ staff.relieved
     staff.assigned ───────────────────┴─► on duty ─► coups ────┴─ session.closed ─► seconds
 
-The clock is that of the table. Whoever has several roles is on duty from the first to the last; a coup counts for each
-who deals: every croupier, and the stickman. Of a session that is open, a duty lasts to the last result.
+The clock is that of the table. A person with several roles is on duty from the first to the last; a coup counts for
+each who deals: every croupier, and the stickman. Of a session that is open, a duty lasts to the last result.
 """
 
 from __future__ import annotations

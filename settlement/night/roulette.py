@@ -1,9 +1,9 @@
 """Roulette: the value of a stake before a spin and in prison, and its edge.
 
-A spin ends everything but a stake in prison. What a pocket does is asked of the law: ``art_54_roulette.covers``.
+A spin ends everything but a stake in prison. The law says what a pocket does: ``art_54_roulette.covers``.
 
 A zero under ``zero_rule`` = choice lets the player choose, and his choice has a price. Values assume that he will
-choose *half*, which costs him least after a first zero. What prison costs him more is charged when he chooses it
+choose *half*, which costs him least after a first zero. The extra cost of prison is charged when he chooses it
 (``RouletteChances.charged``), so that it is not luck either.
 """
 

@@ -1,7 +1,7 @@
 """One gaming day of one casino in one currency: what was kept of its streams, joined.
 
-Joining does not depend on the order of the streams. What was kept of earlier gaming days gives the exchanges of the 24
-hours before, and nothing else.
+Joining does not depend on the order of the streams. The kept part of earlier gaming days gives the exchanges of the
+24 hours before, and nothing else.
 """
 
 from __future__ import annotations

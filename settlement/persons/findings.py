@@ -1,10 +1,10 @@
 """What is due from the exchanges of a gaming day, and the questions that its money asks.
 
-A question is never an accusation. What rests on the absence of play is asked only where all play was seen, and where
-not even the stakes that nobody is known to have laid could be the player's.
+A question is never an accusation. A question that rests on the absence of play comes only where all play was seen,
+and where not even the stakes that nobody is known to have laid could be the player's.
 
 No event of the contract records that a person was identified, so ``identified`` has to say who was; whoever is not
-among them is found. What is asked about chips is in ``chips``.
+among them is found. ``chips`` has the questions about chips.
 """
 
 from __future__ import annotations

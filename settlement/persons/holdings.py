@@ -3,9 +3,9 @@
     Day, Day, … ──► Holdings ──► what a player may still have of the evenings before, and when he was last seen
                              └─► by how much the chips outside racks and desks grew since
 
-What a player has is known between two bounds. He may have bought, won, lost or cashed what nobody is known to have;
-where play was not all seen he may have lost everything, or won anything. A day on which no event names him is one on
-which he was not there.
+Two bounds enclose what a player has. He may have bought, won, lost or cashed what nobody is known to have; where play
+was not all seen he may have lost everything, or won anything. A day on which no event names him is one on which he
+was not there.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Persons are opaque ids in the record, never names: who is meant stands in the directory of the house.
 
-A new event that names a person otherwise is refused at the interface (``codec.decode``, ingestion). What was stored
-before this rule is read as ever.
+A new event that names a person otherwise is refused at the interface (``codec.decode``, ingestion). Events stored
+before this rule are read as ever.
 """
 
 from __future__ import annotations

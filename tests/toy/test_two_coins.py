@@ -301,7 +301,7 @@ def test_the_interface_refuses_its_event_in_a_session_of_another_ruleset() -> No
 # The page
 
 
-_INCLUDED = re.compile(r'^```python\n--8<-- "tests/toy/two_coins/(\w+\.py)(?::(\w+))?"\n```$', re.MULTILINE)
+_INCLUDED = re.compile(r'^```{.python}\n--8<-- "tests/toy/two_coins/(\w+\.py)(?::(\w+))?"\n```$', re.MULTILINE)
 _SECTION = re.compile(r"^# --8<-- \[start:(\w+)\]\n.*?^# --8<-- \[end:\1\]$", re.MULTILINE | re.DOTALL)
 
 
@@ -313,7 +313,7 @@ def test_the_page_includes_every_line_of_this_ruleset_once() -> None:
         assert not sections or _SECTION.sub("", path.read_text()).split() == []
     page = PAGE.read_text()
     assert sorted(_INCLUDED.findall(page)) == sorted(parts)
-    assert page.count("```python") == len(parts)
+    assert page.count("```{.python}") == len(parts)
 
 
 @pytest.mark.usefixtures("toy")

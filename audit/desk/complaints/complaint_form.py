@@ -1,7 +1,7 @@
 """The forms of complaints: what an officer enters, and what they answer.
 
-A player whom the directory does not know, and an answer that an event does not pay to the cent, are said first and
-taken once they are confirmed: the field for that stands in the form from then on.
+The page first points out a player whom the directory does not know, or an answer that an event does not pay to the
+cent, and takes it once it is confirmed: the field for that stands in the form from then on.
 """
 
 from __future__ import annotations

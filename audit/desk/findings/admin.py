@@ -77,7 +77,7 @@ MAX_ROWS_AT_ONCE = 2_000
 
 
 class FindingList(OfChosenCasino):
-    """The list of findings. The pages of a queue that folds are of its lines; all else is of its incidents."""
+    """The list of findings. The pages of a queue that folds count its lines; all else counts its incidents."""
 
     summed: Summed | None = None
     """What a queue is about; None for another list."""

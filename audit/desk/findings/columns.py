@@ -1,7 +1,7 @@
 """The columns of the findings list: its headings, and by what it is sorted.
 
-``audit.exports.findings.COLUMNS`` defines what may be sorted, for list and file alike. What stands in a row of the list
-is written by ``audit.desk.findings.queue_rows``.
+``audit.exports.findings.COLUMNS`` defines what may be sorted, for list and file alike.
+``audit.desk.findings.queue_rows`` writes a row of the list.
 """
 
 from __future__ import annotations

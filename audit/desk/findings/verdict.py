@@ -1,4 +1,5 @@
-"""The head of a finding's page: its verdict in words, and the sum that leads there. Who owes whom, never a sign."""
+"""The head of a finding's page: its verdict in words, and the sum that leads there. Words name debtor and creditor,
+and no sign does."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The evidence ledger at the desk. Read by whoever sees the record; a director or a second notes equipment taken apart.
 
-Persons have their names where an officer may see those. Who looked at the money of a person, or at the exchange
-register, is in the audit trail.
+Persons have their names where an officer may see those. The audit trail names each officer who looked at the money of
+a person, or at the exchange register.
 """
 
 from __future__ import annotations

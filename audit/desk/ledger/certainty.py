@@ -33,8 +33,8 @@ class Certainty:
 
 
 def certainty_of(process: LedgerProcess, question: LedgerQuestion | None, budget: str | None) -> Certainty:
-    """Return how certain a process is. ``question`` is its last one, None if it has none; ``budget`` is of the
-    false questions in the year of its level, "n/d", None if that is not known."""
+    """Return how certain a process is. ``question`` is its last one, None if it has none; ``budget`` counts the false
+    questions in the year of its level, "n/d", None if that is not known."""
     alpha = Fraction(question.alpha if question else process.alpha)
     return Certainty(count(int(1 / alpha)), _at_evidence(process, question), _of_budget(alpha, budget))
 

@@ -4,9 +4,9 @@
     throws that were voided      each of them, the most money first
     luck                         the coups that changed most for the player, or for the house of a table
 
-What a session gave the ledger says which event each draw was, so that a coup leads to the table as it stood then. The
-video of all of them is asked for at once, in the case of the question. A process about payouts has findings of its own;
-one about counts has no coup.
+The session's part of the ledger names the event of each draw, so that a coup leads to the table as it stood then. The
+video of all of them is asked for at once, in the case of the question. A process about payouts has findings of its
+own; one about counts has no coup.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Persons: a casino's directory of names. Who looks at somebody is in the audit trail; what was looked for is not.
+"""Persons: a casino's directory of names. The audit trail names each officer who looks at somebody, and not the words
+of a search.
 
 Officers who see names read it; administrators keep it, by hand or from a file. Somebody is deleted by the act that
 erases them, on a page of its own: the id stays in the events, and is shown alone from then on.

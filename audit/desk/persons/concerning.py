@@ -1,8 +1,8 @@
 """The findings that concern one person in a month, as the pages of persons show them: one query, then another for rows.
 
 A sum adds up claims, each of which stands at one finding of its incident; what follows from a cause has no row of its
-own. What is only for information, as an entry that was corrected within the coup, has no case: it is counted, and
-listed by the list of findings alone.
+own. A finding for information, as an entry that was corrected within the coup, has no case: it is counted, and listed
+by the list of findings alone.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The newest rows of every list of the record, as the lists themselves show them to the officer.
 
-What an officer sees of each is what its own section lets them see: its rows are requested of it.
+Each section gives its own rows, as far as the officer may see them.
 """
 
 from __future__ import annotations

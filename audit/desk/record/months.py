@@ -1,7 +1,7 @@
 """The months of the record, and where the events of each are: here, in the archive, or destroyed after the retention.
 
-Cabochon makes no backup and sees none. What it knows of one is what the record shows of a restore: a log that is not
-the one that was signed, and the epochs that officers opened after a loss.
+Cabochon makes no backup and sees none. It knows of a restore by the record alone: a log that is not the one that was
+signed, and the epochs that officers opened after a loss.
 """
 
 from __future__ import annotations

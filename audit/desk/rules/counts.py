@@ -1,6 +1,6 @@
 """How often rules found something: grouped in the database, so that a page costs the same with any number of findings.
 
-What is read is bounded by gaming day: ``finding_by_day`` has casino, day and rule.
+The gaming day bounds what is read: ``finding_by_day`` has casino, day and rule.
 """
 
 from __future__ import annotations

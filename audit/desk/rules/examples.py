@@ -2,7 +2,8 @@
 
     make rule-examples ─► examples.jsonl: one line a rule, what fires first ─► four events each, as sentences
 
-The engine has judged every one of them when the file was made, and a test asks it again. Nothing here is of the record.
+The engine has judged every one of them when the file was made, and a test asks it again. Nothing here comes from the
+record.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """*Settings*: the house, its machines, what it decides where the law is silent, and its officers, on one page.
 
-What a section shows, and to whom, is what its own pages show: the rows and permissions are those of the section's
-admin. Nothing is changed here; each button leads to the form that does it.
+A section shows what its own pages show: the rows and permissions are those of the section's admin. Nothing is changed
+here; each button leads to the form that does it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The house register at the desk: what is in force today, what waits for a second officer, and everything decided.
 
-Whoever sees a casino's record sees its register; second officers and directors propose and decide. The use cases are in
-``audit.register.entries``; a page shows what they allow.
+An officer who sees a casino's record sees its register; second officers and directors propose and decide. The use
+cases are in ``audit.register.entries``; a page shows what they allow.
 """
 
 from __future__ import annotations

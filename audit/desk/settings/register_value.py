@@ -7,7 +7,7 @@
     a number          a line, with what it counts
     name and value    rows of both: a bet and its cap, a currency and its threshold, a shift and when it begins
 
-What is sent is what ``audit.register.readings.parse`` reads, so that a page and a terminal are refused alike.
+The form sends what ``audit.register.readings.parse`` reads, so that a page and a terminal are refused alike.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ ROWS = 4
 
 
 class Rows(forms.Widget):
-    """Rows of a name and what it has. What is sent is “name=value, …”, or that text itself as ``value``."""
+    """Rows of a name and what it has. The form sends “name=value, …”, or that text itself as ``value``."""
 
     def __init__(self, kind: Kind, currency: str) -> None:
         super().__init__()
@@ -108,7 +108,7 @@ class Rows(forms.Widget):
 
 
 class Families(forms.CheckboxSelectMultiple):
-    """A box for each family of events. What is sent is their names with commas between them."""
+    """A box for each family of events. The form sends their names with commas between them."""
 
     def __init__(self) -> None:
         super().__init__(choices=sorted(FAMILY_NAMES.items(), key=lambda each: str(each[1])))

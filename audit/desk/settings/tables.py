@@ -106,7 +106,7 @@ class Known:
 
 
 def table_lines(request: HttpRequest, rows: QuerySet[Any]) -> list[TableLine]:
-    """Return the lines of tables. What comes of one, and what it declared, is for who sees its record."""
+    """Return the lines of tables. An officer who sees its record sees its events and what it declared."""
     tables = list(rows)
     seen = scope_of(request, Capability.SEE_RECORD)
     requested = {table.casino_id for table in tables if seen.includes(table.casino_id)}

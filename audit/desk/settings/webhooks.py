@@ -1,7 +1,7 @@
 """Webhooks: created, changed, rotated and tested here; what they did not take, and how it is sent again.
 
-A secret is shown once, on the page that created it. Whoever changes an address decides where findings go: it takes a
-fresh proof.
+A secret is shown once, on the page that created it. An address decides where findings go: to change it takes a fresh
+proof.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@ A session is a browser that somebody may have left open. So the views that chang
 ``fresh_proof``. Their forms show the fields with ``{% proof_fields %}`` once the proof is stale; a form that was
 loaded earlier, and sent without them, is answered by a page that asks and sends the same form again.
 
-What an officer signs, a night, the closing of a case, a correction, is decorated with ``signature``: its form always
-has the fields, and the password is given with the act, however fresh the last proof is. Who was let in by the provider
-of single sign-on has no password here: there the proof of the last minutes, given at the provider, is the signature.
+``signature`` decorates what an officer signs: a night, the closing of a case, a correction. Its form always has the
+fields, and the password is given with the act, however fresh the last proof is. An officer of single sign-on has no
+password here: there the proof of the last minutes, given at the provider, is the signature.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """The provider of single sign-on, by OpenID Connect: its addresses, and what is believed of its answers.
 
-``mozilla-django-oidc`` carries state, nonce and PKCE, and exchanges the code. What it leaves to its user is here: a
-token is of this provider, for this client, of one signature algorithm, and young; an address is believed if the
-provider says that it has verified it; and nobody gets an account by signing in.
+``mozilla-django-oidc`` carries state, nonce and PKCE, and exchanges the code. Here are the checks that it leaves to
+its user: a token comes from this provider, for this client, has one signature algorithm, and is young; an address is
+believed if the provider says that it has verified it; and nobody gets an account by signing in.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ def callback_view(request: HttpRequest) -> HttpResponse:
 
 
 def _refused(request: HttpRequest, error: Exception) -> HttpResponse:
-    """Say that nobody was signed in. What was wrong with an answer is in the web server's log."""
+    """Say that nobody was signed in. The web server's log says what was wrong with an answer."""
     is_unknown = isinstance(error, SignOnRefused)
     log.warning("single sign-on refused", error=type(error).__name__, detail=str(error)[:500])
     refusals.count_refusal(network_address(request), timezone.now())

@@ -1,7 +1,7 @@
 """``manage.py corrections``: list the corrections that wait for two officers, or decide about one, as at the desk.
 
-Whoever decides names an account of the desk and gives its password, and the code of its second factor where there is
-one: ``audit.management.officer``, as for the house register.
+An officer who decides names an account of the desk and gives its password, and the code of its second factor where
+there is one: ``audit.management.officer``, as for the house register.
 """
 
 from __future__ import annotations

@@ -113,7 +113,7 @@ def page() -> str:
 
 def _bets() -> Iterator[str]:
     yield "## Bets\n"
-    yield "`bet` is one of these words, by `ruleset`. What a bet lies on is in further fields: `number` at craps and"
+    yield "`bet` is one of these words, by `ruleset`. Further fields say what a bet lies on: `number` at craps and"
     yield "at la boule, `numbers` or `which` at roulette, `base` for odds.\n"
     yield "| `ruleset` | `game` | bets |\n|---|---|---|"
     for name, ruleset in RULESETS.items():

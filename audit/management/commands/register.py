@@ -1,7 +1,8 @@
 """``manage.py register``: list the house register, propose an entry, approve, decline or withdraw one.
 
-Whoever proposes or decides names an account of the desk and gives its password, which is read from the terminal or from
-standard input, and the code of its second factor, where there is one: two people, at a terminal as at the desk.
+An officer who proposes or decides names an account of the desk and gives its password, which is read from the
+terminal or from standard input, and the code of its second factor, where there is one: two people, at a terminal as
+at the desk.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ Say = Callable[[str], object]
 
 @dataclass(frozen=True)
 class Order:
-    """What is to be checked. ``streams`` are sessions that were played before; ``timeout_s`` is of one session."""
+    """What is to be checked. ``streams`` are sessions that were played before; ``timeout_s`` is for one session."""
 
     scripts: Sequence[Script]
     game: Game
