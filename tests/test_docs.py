@@ -209,7 +209,7 @@ def read_by_the_code() -> dict[str, str]:
     """Return the variables that the deployment reads, each with its default; "" if that is computed."""
     found: dict[str, str] = {}
     call = re.compile(
-        r"""(?:env\.\w+|os\.environ\.get)\(\s*["']([A-Z_]+)["'](?:,\s*(?:default=)?(?:"([^"]*)"|([\d_.* ]+)))?"""
+        r"""(?:env\.\w+|number|os\.environ\.get)\(\s*["']([A-Z_]+)["'](?:,\s*(?:default=)?(?:"([^"]*)"|([\d_.* ]+)))?"""
     )
     for path in [*(ROOT / "casino").rglob("*.py"), *(ROOT / "audit" / "management").rglob("*.py")]:
         for name, text, number in call.findall(path.read_text()):

@@ -4,7 +4,7 @@
                           └───► memory, stored with the snapshot ──────────┴─► ``projection_of``: nothing is read again
 
 An adjudication without ``memory`` notes nothing: that of a sandbox, of a count room, of a what-if run, one that began
-before there were notes, or one whose step has failed and is tried again. What is kept of its session is read anew.
+before there were notes, or one whose step has failed and is tried again. Its session is read anew for what is kept of it.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ def projection_of(adjudication: Adjudication) -> PersonsProjection | None:
     rows = retired_wagers.rows(adjudication)
     notes = load_notes(rows)
     wagers = (wager for row in rows for wager in load_wagers(bytes(row.saved)))
-    place = Adjudication.objects.filter(pk=adjudication.pk, run=adjudication.run_id, cursor=adjudication.cursor)
-    if not place.exists():
+    unchanged = Adjudication.objects.filter(pk=adjudication.pk, run=adjudication.run_id, cursor=adjudication.cursor)
+    if not unchanged.exists():
         return None
     state = State.from_bytes(bytes(adjudication.state), compares=False)
     return PersonsProjection.of(state, notes, load_memory(bytes(adjudication.memory)), wagers)

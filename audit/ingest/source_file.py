@@ -23,7 +23,7 @@ from zipfile import BadZipFile, ZipFile
 
 import msgspec
 from openpyxl.reader.excel import ExcelReader
-from openpyxl.worksheet._reader import WorkSheetParser
+from openpyxl.worksheet._reader import WorkSheetParser as SheetParser
 
 from audit.ingest.mapping import Row, RowEmptied, RowRefused, UnreadableCell, listed
 from audit.ingest.mapping_file import Source
@@ -246,7 +246,7 @@ def _sheet(file: BinaryIO, name: str) -> Iterator[Iterator[tuple[int, list[Any]]
 
 
 def _weigh(archive: ZipFile) -> None:
-    """Raise ``UnreadableFile`` for a workbook that would fill the memory. The library unpacks no more than is said."""
+    """Raise ``UnreadableFile`` for a workbook that would fill the memory. The library unpacks no more than the archive declares."""
     parts = archive.infolist()
     kept = sum(part.file_size for part in parts if not part.filename.startswith("xl/worksheets/"))
     swollen = any(part.file_size > max(MAX_UNPACKED, MAX_RATIO * part.compress_size) for part in parts)
@@ -262,7 +262,7 @@ def _cells(book: Any, sheet: Any) -> Iterator[tuple[int, list[Any]]]:
     above = 0
     try:
         with sheet._get_source() as source:
-            parser = WorkSheetParser(
+            parser = SheetParser(
                 *(source, sheet._shared_strings),
                 epoch=book.epoch,
                 date_formats=book._date_formats,

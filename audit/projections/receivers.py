@@ -3,8 +3,8 @@
     nightsubscriber.added, .changed, .deleted ─► who receives the nights and the alerts, in which language
     case.video_asked ──────────────────────────► which recording was asked for, by whom, at which address
 
-How far each message has come is of the rows alone. Entries of 0.2.0 and before say neither whom nor what: of what they
-are about nothing is held but that there is a row.
+The rows alone say how far each message has come. Entries of 0.2.0 and before name neither person nor recording: of those
+only the existence of a row is held.
 """
 
 from __future__ import annotations
@@ -46,20 +46,20 @@ def wrong_subscribers(casino_id: int | None) -> Iterator[WrongRow]:
 
 def wrong_video_requests(casino_id: int | None) -> Iterator[WrongRow]:
     """Yield what does not hold about the recordings that officers asked for, at every casino for None."""
-    asked = list(entries(casino_id, ("case.video_asked",)))
-    stated = {entry.number("request"): entry for entry in asked if "request" in entry.data}
-    older = [entry for entry in asked if "request" not in entry.data]
+    requested = list(entries(casino_id, ("case.video_asked",)))
+    stated = {entry.number("request"): entry for entry in requested if "request" in entry.data}
+    older = [entry for entry in requested if "request" not in entry.data]
     rows = VideoRequest.objects.filter(finding__stream_id__lt=FIRST_SANDBOX_ID).order_by("pk")
     rows = rows.select_related("finding", "requested_by")
     for row in rows if casino_id is None else rows.filter(case__casino=casino_id):
-        entry_of_row = stated.pop(row.pk, None) or next((each for each in older if _is_asked_by(row, each)), None)
+        entry_of_row = stated.pop(row.pk, None) or next((each for each in older if _is_requested_by(row, each)), None)
         if entry_of_row is None:
             yield _wrong(row, "is stored, and no entry says so")
             continue
         if entry_of_row in older:
             older.remove(entry_of_row)
         holds = {
-            "case, officer or instant": _is_asked_by(row, entry_of_row),
+            "case, officer or instant": _is_requested_by(row, entry_of_row),
             "finding": (row.finding.seq, row.finding.rule, row.finding.wager)
             == (entry_of_row.number("seq"), entry_of_row.text("rule"), entry_of_row.text("wager")),
         }
@@ -84,7 +84,7 @@ def stated_of_request(request: VideoRequest) -> dict[str, str | int]:
     }
 
 
-def _is_asked_by(row: VideoRequest, entry: Entry) -> bool:
+def _is_requested_by(row: VideoRequest, entry: Entry) -> bool:
     return (row.case_id, row.requested_by.get_username()) == (entry.number("case"), entry.actor) and is_same_instant(
         row.requested_at, entry.at
     )
