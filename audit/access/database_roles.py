@@ -179,6 +179,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     # The house register, decisions on corrections, epochs and archived months of the log: written by functions.
     **{f"audit_{name}": _READ for name in ("registerentry", "correctiondecision", "logepoch", "archivedmonth")},
     **{f"audit_{name}": _READ for name in ("sessionclosing", "erasedperson", "findingcounter")},  # by functions, too
+    "audit_paymentorder": _READ,  # by functions, too
     **{f"audit_officer_{name}": {WEB: "select"} for name in ("groups", "user_permissions")},
     # Of Django and its apps.
     **{f"auth_{name}": {WEB: "select"} for name in ("group", "group_permissions", "permission")},
@@ -256,6 +257,10 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     **{f"audit_{name}": () for name in ("decides_corrections", "decide_correction", "guard_correction_decision")},
     **{f"audit_act_session_closing_{verb}": () for verb in ("proposed", "approved", "declined", "withdrawn")},
     **{f"audit_{name}": () for name in ("session_to_close", "decide_session_closing", "guard_session_closing")},
+    **{f"audit_act_payment_{verb}": () for verb in ("ordered", "approved", "paid", "cancelled")},
+    **{f"audit_act_waiver_{verb}": () for verb in ("proposed", "approved", "cancelled")},
+    **{f"audit_{name}": () for name in ("begin_order", "go_on_with_order", "guard_payment_order", "minor_units")},
+    **{f"audit_{name}": () for name in ("may_order", "clear_claim", "clear_found", "keep_cleared")},
     **{f"audit_act_log_{verb}": () for verb in ("recovered", "archived", "attached", "detached", "destroyed")},
     **{f"audit_{name}": () for name in ("report_of", "demand_log_owner", "demand_nothing_open", "move_archived")},
     **{f"audit_{name}": () for name in ("act_person_erased", "as_ascii", "as_json_ascii", "keep_public_key")},

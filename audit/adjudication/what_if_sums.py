@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from django.db import connection
 
-from audit.casework.debts import claim_sql
+from audit.casework.debts import found_sql
 from audit.models import WhatIf
 
 
@@ -37,7 +37,7 @@ class Compared:
     after: Sum = field(default_factory=Sum)
 
 
-_BY, _AMOUNT = claim_sql("found")
+_BY, _AMOUNT = found_sql("found")
 
 _SUMS = f"""
 with streams as (

@@ -175,6 +175,9 @@ class FindingSerializer(serializers.Serializer[Finding]):
         allow_null=True, help_text="Recorded less due, in minor units; null where no money is concerned."
     )
     owed = OwedSerializer(allow_null=True)
+    cleared = serializers.IntegerField(
+        help_text="What officers had paid, or waived, of what is owed, in minor units: the rest is still to be paid."
+    )
     player = serializers.CharField(allow_null=True)
     croupier = serializers.CharField(allow_null=True, help_text="Who paid or was on duty; null if not known.")
     provision = serializers.CharField(allow_null=True)
@@ -209,6 +212,7 @@ class FindingSerializer(serializers.Serializer[Finding]):
             "superseded_at": instance.superseded_at.isoformat() if instance.superseded_at else None,
             "superseded_by": _superseded_by(instance),
             "correction": self._correction(instance),
+            "cleared": instance.cleared,
             **instance.as_dict(),
         }
 

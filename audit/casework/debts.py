@@ -1,10 +1,15 @@
 """What an incident owes, by whom and to whom: the claims of its standing findings that are no information.
 
     findings of a case ──► claims: who owes, how much now ──► a debt: owed to players, owed to the house
+    paid or waived by officers: ``cleared`` ──┘
 
 Every wager has one debt, which stands at one finding, or in two parts at two (``account.md``, section 1). So claims are
 added up, wherever they stand among the findings of an incident, and the same money is never counted twice. A debt of
 the house to one player is not set off against what another owes to the house: a debt has two sides.
+
+A claim is owed from the moment that it is found until it is paid, waived, or put right at the table: whether its case
+is open or closed makes no difference. What officers had paid or waived of it is ``Finding.cleared``, which the database
+keeps: see ``audit.casework.payment_orders``.
 
 This is the only place that says what counts: ``debt_of`` for findings in memory, and beside it the same as SQL, for
 lists that are sorted, narrowed and summed in the database.
@@ -16,23 +21,25 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import BigIntegerField, Case, F, JSONField, Q, QuerySet, When
+from django.db.models import BigIntegerField, Case, Count, F, JSONField, Min, Q, QuerySet, Sum, When
 from django.db.models.expressions import RawSQL
 from django.db.models.fields.json import KT
-from django.db.models.functions import Cast
+from django.db.models.functions import Cast, JSONObject
 
 from audit.casework.stakes import Stake, no_stake, stake_of, stake_of_claims
 from audit.models import Finding, FindingStatus
 from audit.models.adjudication import Severity
 from audit.presentation import WriteMoney, money_in_prose
 
-IS_CLAIM = Q(owed__isnull=False, difference__isnull=False) & ~Q(severity=Severity.INFO)
-"""True of a finding at which a claim stands, which has a difference always. Information owes nothing."""
+_FOUND = Cast(KT("owed__amount"), BigIntegerField())
 
-AMOUNT = Cast(KT("owed__amount"), BigIntegerField())
-"""The amount of a finding's claim, in minor units."""
+IS_CLAIM = Q(owed__isnull=False, difference__isnull=False, cleared__lt=_FOUND) & ~Q(severity=Severity.INFO)
+"""True of a finding at which something is owed now. Every claim has a difference, and information owes nothing."""
 
-CLAIM = Case(When(IS_CLAIM, then=F("owed")))
+AMOUNT = _FOUND - F("cleared")
+"""What is owed now at a finding with a claim, in minor units."""
+
+CLAIM = Case(When(IS_CLAIM, then=JSONObject(by=KT("owed__by"), amount=AMOUNT)))
 """The claim of a finding, ``by`` and ``amount``; null where none stands."""
 
 SIDES = {"player": "house", "bank": "player"}
@@ -43,9 +50,10 @@ LOSERS = {by: side for side, by in SIDES.items()}
 
 # Only findings with a difference, as in the index ``finding_by_size``: every claim has one.
 _OF_CASE = "m.case_id = {case} and m.status = '" + FindingStatus.STANDING.value + "' and m.difference is not null"
-_IS_CLAIM = f"(m.owed is not null and m.severity <> '{Severity.INFO.value}')"
+_WAS_FOUND = f"(m.owed is not null and m.severity <> '{Severity.INFO.value}')"
+_IS_CLAIM = f"({_WAS_FOUND} and (m.owed ->> 'amount')::bigint > m.cleared)"
 _IS_OF_MONEY = "(m.owed is not null or m.difference = 0 or m.put_right_by is not null)"
-_AMOUNT = "(m.owed ->> 'amount')::bigint"
+_AMOUNT = "((m.owed ->> 'amount')::bigint - m.cleared)"
 
 
 def sums_sql(case: str) -> str:
@@ -64,9 +72,18 @@ def sums_sql(case: str) -> str:
 def claim_sql(finding: str) -> tuple[str, str]:
     """Return the SQL of by whom a claim is owed and of its amount, both null where there is none.
 
-    ``finding`` is what the query calls the row, which has ``owed`` and ``severity``, of a finding that stands.
+    ``finding`` is what the query calls the row of a finding that stands.
     """
-    by, amount = f"case when {_IS_CLAIM} then m.owed ->> 'by' end", f"case when {_IS_CLAIM} then {_AMOUNT} end"
+    return _by_and_amount(finding, _IS_CLAIM, _AMOUNT)
+
+
+def found_sql(finding: str) -> tuple[str, str]:
+    """Return the same of what was found, whatever officers have paid or waived of it since."""
+    return _by_and_amount(finding, _WAS_FOUND, "(m.owed ->> 'amount')::bigint")
+
+
+def _by_and_amount(finding: str, condition: str, owed: str) -> tuple[str, str]:
+    by, amount = f"case when {condition} then m.owed ->> 'by' end", f"case when {condition} then {owed} end"
     return by.replace("m.", f"{finding}."), amount.replace("m.", f"{finding}.")
 
 
@@ -103,6 +120,22 @@ def owed_at_finding() -> RawSQL:
     return RawSQL(f"({owed})".replace("m.", _FINDING), (), BigIntegerField())
 
 
+def sums_owed(findings: QuerySet[Any]) -> QuerySet[Any]:
+    """Return the query of what is owed at ``findings`` now: currency, by whom, casino, total, incidents, since when.
+
+    Every page that says what is owed by several incidents takes it from here. The claims of incidents, open and closed,
+    in minor units; each stands at one finding, and what the house owes is not set off against what players owe.
+    """
+    sums = (
+        findings.filter(IS_CLAIM, case__isnull=False)
+        .order_by()
+        .values("casino", "currency", by=KT("owed__by"))
+        .annotate(total=Sum(AMOUNT), count=Count("case", distinct=True), oldest=Min("occurred_at"))
+    )
+    rows: QuerySet[Any] = sums.values_list("currency", "by", "casino", "total", "count", "oldest")
+    return rows
+
+
 def owing(findings: QuerySet[Any], by: str) -> QuerySet[Any]:
     """Return those of ``findings`` at which a claim stands that ``by`` owes, "house" or "player"."""
     return findings.filter(IS_CLAIM, owed__by=by)
@@ -116,7 +149,8 @@ def incidents_owing(findings: QuerySet[Any], by: str) -> QuerySet[Any]:
 
 _MONEY = f"""(select jsonb_agg(jsonb_build_array(m.owed ->> 'by', m.player, m.rule, m.currency,
   case when {_IS_CLAIM} then {_AMOUNT} end, abs(m.difference),
-  m.put_right_by is not null and (m.difference <> 0 or m.severity = '{Severity.INFO.value}'), m.id) order by m.id)
+  m.put_right_by is not null and (m.difference <> 0 or m.severity = '{Severity.INFO.value}'), m.id, m.cleared)
+  order by m.id)
   from audit_finding m where {_OF_CASE.format(case=_CASE)})"""
 
 
@@ -145,6 +179,7 @@ class Claim:
 @dataclass(frozen=True, slots=True)
 class Debt:
     """What an incident owes. ``is_put_right``: nothing any more; ``is_settled``: and all of it by settlements.
+    ``is_cleared``: nothing any more, because officers had it paid or waived it.
 
     Amounts are in minor units of the incident's currency.
     """
@@ -152,6 +187,7 @@ class Debt:
     claims: Sequence[Claim] = ()
     is_put_right: bool = False
     is_settled: bool = False
+    is_cleared: bool = False
 
     @property
     def to_players(self) -> int:
@@ -200,17 +236,23 @@ def claim_of(finding: Finding) -> Claim | None:
 def _claim_at(finding: Finding) -> Claim | None:
     """Return the claim of a finding, whether it stands or not."""
     owed = finding.owed
-    if not owed or finding.severity == Severity.INFO:
+    if not owed or finding.severity == Severity.INFO or owed["amount"] <= finding.cleared:
         return None
-    amount, found = owed["amount"], abs(finding.difference or owed["amount"])
-    return Claim(owed["by"], finding.player, finding.rule, finding.currency, amount, found, finding.pk)
+    found = abs(finding.difference or owed["amount"])
+    return Claim(
+        owed["by"], finding.player, finding.rule, finding.currency, owed["amount"] - finding.cleared, found, finding.pk
+    )
+
+
+def claims_in(findings: Iterable[Finding]) -> list[Claim]:
+    """Return the claims that stand at ``findings``, in their order."""
+    return [claim for each in findings if (claim := claim_of(each)) is not None]
 
 
 def debt_of(findings: Iterable[Finding]) -> Debt:
     """Return what is owed by the findings of an incident."""
     of_incident = list(findings)
-    claims = [claim for each in of_incident if (claim := claim_of(each)) is not None]
-    return _debt(claims, of_incident)
+    return _debt(claims_in(of_incident), of_incident)
 
 
 def debt_of_incident(finding: Finding) -> Debt:
@@ -225,12 +267,13 @@ def debt_of_incident(finding: Finding) -> Debt:
     rows = list(finding.incident_money or ())  # type: ignore[attr-defined]  # annotated
     claims = [
         Claim(by, player, rule, currency, owed, found, pk)
-        for by, player, rule, currency, owed, found, _is_settled, pk in rows
+        for by, player, rule, currency, owed, found, _is_settled, pk, _cleared in rows
         if owed is not None
     ]
     if claims:
         return Debt(claims)
-    return _made_good([is_settled for *_rest, found, is_settled, _pk in rows if is_settled or not found])
+    settled = [is_settled for *_rest, found, is_settled, _pk, _cleared in rows if is_settled or not found]
+    return _made_good(settled, is_cleared=any(cleared for *_rest, cleared in rows))
 
 
 def look_up_debts(findings: Iterable[Finding], in_file: Container[int]) -> None:
@@ -259,13 +302,17 @@ def _is_settled(finding: Finding) -> bool:
 def _debt(claims: Sequence[Claim], findings: Iterable[Finding]) -> Debt:
     if claims:
         return Debt(claims)
-    of_money = (each for each in findings if each.difference is not None)
-    return _made_good([_is_settled(each) for each in of_money if each.put_right_by is not None or not each.difference])
+    of_money = [each for each in findings if each.difference is not None]
+    settled = [_is_settled(each) for each in of_money if each.put_right_by is not None or not each.difference]
+    return _made_good(settled, is_cleared=any(each.cleared for each in of_money))
 
 
-def _made_good(settled: Sequence[bool]) -> Debt:
-    """Return the debt of an incident that owes nothing any more, given of what was owed whether it was settled."""
-    return Debt(is_put_right=bool(settled), is_settled=bool(settled) and all(settled))
+def _made_good(settled: Sequence[bool], *, is_cleared: bool) -> Debt:
+    """Return the debt of an incident that owes nothing any more, given of what was owed whether it was settled.
+
+    ``is_cleared``: officers had some of it paid, or waived it.
+    """
+    return Debt((), bool(settled), bool(settled) and all(settled), is_cleared)
 
 
 def stake_of_incident(finding: Finding, player: str = "", write: WriteMoney = money_in_prose) -> Stake:
@@ -281,6 +328,8 @@ def stake_of_incident(finding: Finding, player: str = "", write: WriteMoney = mo
 def stake_of_debt(finding: Finding, debt: Debt, player: str = "", write: WriteMoney = money_in_prose) -> Stake:
     """Return what is owed, as the line of ``finding`` says it. ``player`` is as in ``stake_of_incident``."""
     if not debt.claims:
+        if debt.is_cleared:
+            return no_stake(is_cleared=True)
         if finding.difference is None and debt.is_put_right:
             return no_stake(is_settled=debt.is_settled)
         return stake_of(finding, player, write)

@@ -10,6 +10,7 @@ from django.utils.translation import gettext
 from audit.models import Finding
 from audit.models.adjudication import Severity
 from audit.presentation import WriteMoney, money_in_prose
+from settlement.catalogue.money import DIFFERENCE, amount_about
 from settlement.differences import PAID
 
 
@@ -41,7 +42,7 @@ class Stake:
     def text(self) -> str:
         """The amount and the words: “€864 owed to p0412”."""
         if self.amount and not self.side:
-            return gettext("%(amount)s, owed by nobody") % {"amount": self.amount}
+            return f"{self.amount}, {self.words}"
         return f"{self.amount} {self.words}".strip()
 
     def with_other_side(self, amount: str) -> Stake:
@@ -59,13 +60,15 @@ def stake_of(finding: Finding, player: str = "", write: WriteMoney = money_in_pr
     The rest is as for ``money_at_stake``.
     """
     if finding.difference is None:
-        return Stake("", "", gettext("no amount"))
+        return _no_debt(finding, write)
     is_information = finding.severity == Severity.INFO
     if finding.owed and not is_information:
         owed = finding.owed
+        if finding.cleared >= owed["amount"]:
+            return no_stake(is_cleared=True)
         return stake_of_claims(
             owed["by"],
-            owed["amount"],
+            owed["amount"] - finding.cleared,
             abs(finding.difference),
             finding.currency,
             rules={finding.rule},
@@ -78,8 +81,22 @@ def stake_of(finding: Finding, player: str = "", write: WriteMoney = money_in_pr
     return Stake("", write(abs(finding.difference), finding.currency), gettext("owed by nobody"))
 
 
-def no_stake(*, is_settled: bool) -> Stake:
-    """Return the money of what is made good: put right at the table, or settled with the player."""
+def _no_debt(finding: Finding, write: WriteMoney) -> Stake:
+    """Return the money of a finding that is no debt, as a variance of a count: what nobody owes to anybody."""
+    expected, recorded = finding.expected, finding.recorded
+    amount = amount_about(finding.rule, expected, recorded, finding.facts)
+    if not amount:
+        return Stake("", "", gettext("no amount"))
+    words = gettext("recorded")
+    if finding.rule in DIFFERENCE and isinstance(recorded, int) and isinstance(expected, int):
+        words = gettext("more than expected") if recorded > expected else gettext("less than expected")
+    return Stake("", write(amount, finding.currency), words)
+
+
+def no_stake(*, is_settled: bool = False, is_cleared: bool = False) -> Stake:
+    """Return the money of what is made good: put right at the table, settled with the player, or by officers."""
+    if is_cleared:
+        return Stake("", "", gettext("paid or waived"), is_made_good=True)
     return Stake("", "", gettext("settled") if is_settled else gettext("put right"), is_made_good=True)
 
 

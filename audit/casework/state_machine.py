@@ -97,14 +97,6 @@ TRANSITIONS = {
             needs_reason=True,
         ),
         Transition(
-            "order_payment",
-            _("Make a payment order"),
-            _OPEN,
-            None,
-            Capability.WORK_CASES,
-            "case.payment_ordered",
-        ),
-        Transition(
             "ask_video",
             _("Ask for the video"),
             _OPEN,
@@ -194,6 +186,19 @@ TRANSITIONS = {
         ),
     )
 }
+
+
+PAST = (
+    Transition(
+        "order_payment",
+        _("Make a payment order"),
+        frozenset(),
+        None,
+        Capability.WORK_CASES,
+        "case.payment_ordered",
+    ),
+)
+"""What earlier versions did to cases, and none can do now: verification still knows the entries."""
 
 
 WHO_DECIDES = {(False, False): "", (True, False): ", not the proposer", (False, True): ", the proposer alone"}

@@ -132,7 +132,11 @@ PAGES: tuple[tuple[str | Promise, tuple[Page, ...]], ...] = (
             Page(_("Overview"), "overview", "index", is_tab=True, short=pgettext_lazy("tab", "Overview")),
             _list(
                 _("Findings"), "finding", "findings", query="?queue=open", count="open", covers=("audit_view_",),
-                children=(_list(_("Complaints"), "complaint", query="?answered=no"),), is_tab=True,
+                children=(
+                    _list(_("Complaints"), "complaint", query="?answered=no"),
+                    _list(_("Payment orders"), "paymentorder"),
+                ),
+                is_tab=True,
             ),
             Page(
                 _("To approve"), "approve", "approve", needs=DECIDE, count="to_approve",
@@ -258,7 +262,7 @@ def _counts(request: HttpRequest) -> Mapping[str, int]:
     return {**found, "to_approve": sum(found[kind] for kind in TO_APPROVE)}
 
 
-TO_APPROVE = ("closings", "corrections", "sessions", "entries", "accounts")
+TO_APPROVE = ("closings", "corrections", "sessions", "orders", "entries", "accounts")
 """The kinds of proposals that wait for a second officer."""
 
 WAITS = ("open", "late", *TO_APPROVE, "nights")
@@ -280,6 +284,7 @@ def _waits(request: HttpRequest, now: datetime) -> dict[str, QuerySet[Any]]:
         "closings": narrowed(proposed.closings(request), request),
         "corrections": narrowed(proposed.corrections(request), request),
         "sessions": narrowed(proposed.sessions(request), request),
+        "orders": narrowed(proposed.orders(request), request),
         "entries": narrowed(proposed.entries(request), request),
         "accounts": proposed.accounts(request),
         "nights": in_record(unsigned.filter(~Exists(newer)), request),

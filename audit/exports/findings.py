@@ -98,7 +98,7 @@ def _amount(finding: Finding) -> Decimal | None:
     debt = _in_file(finding)
     if debt.claims:
         return units(debt.larger, debt.claims[0].currency)
-    if debt.is_put_right:
+    if debt.is_put_right or debt.is_cleared:
         return units(0, finding.currency)
     return None if finding.difference is None else units(abs(finding.difference), finding.currency)  # owed by nobody
 
@@ -140,7 +140,7 @@ def _in_file(finding: Finding) -> Debt:
 
 def _money(finding: Finding) -> str:
     player, debt = finding.named.get("player", ""), _in_file(finding)
-    if finding.difference is None and not (debt.claims or debt.is_put_right):
+    if finding.difference is None and not (debt.claims or debt.is_put_right or debt.is_cleared):
         return ""
     return stake_of_debt(finding, debt, player, money).text
 

@@ -43,6 +43,7 @@ from audit.models.nights import (
     SignoffException,
 )
 from audit.models.officers import Membership, Officer, Role
+from audit.models.payment_orders import CLEARED, OPEN_ORDERS, OrderKind, OrderState, PaymentOrder
 from audit.models.persons import ErasedPerson, Person, PersonKind
 from audit.models.quarantine import Quarantined
 from audit.models.register import RegisterEntry

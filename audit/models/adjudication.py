@@ -233,6 +233,8 @@ class Finding(_Found):
     )
     heads_case = models.BooleanField(default=False, db_default=False, editable=False)
     """Whether the case is of this finding, the cause of its incident: set by the database."""
+    cleared = models.BigIntegerField(default=0, db_default=0, editable=False)
+    """What officers had paid, or waived, of what is owed here, in minor units: set by the database."""
 
     objects = FindingQuerySet.as_manager()
 
@@ -297,7 +299,7 @@ class Finding(_Found):
             ),
             models.Index(  # the claims of an incident alone: audit.casework.debts
                 fields=["case"],
-                include=["owed"],
+                include=["owed", "cleared"],
                 name="finding_claim",
                 condition=Q(status="standing", owed__isnull=False, difference__isnull=False) & ~Q(severity="info"),
             ),

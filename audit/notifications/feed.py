@@ -114,7 +114,8 @@ def documents(found: Sequence[FindingChange]) -> list[dict[str, Any]]:
 def finding_document(finding: Finding) -> dict[str, Any]:
     """Return a finding as section 6 of the event contract has it, with its table, its times, its status and its case.
 
-    Of the case its state and outcome; what officers wrote stays at the desk.
+    ``cleared`` is what officers had paid or waived of ``owed``, in minor units. Of the case it has state and outcome;
+    what officers wrote stays at the desk.
     """
     case = finding.case
     return {
@@ -127,5 +128,6 @@ def finding_document(finding: Finding) -> dict[str, Any]:
         "engine_version": finding.engine_version,
         "status": finding.status,
         "case": None if case is None else {"id": case.pk, "state": case.state, "outcome": case.outcome or None},
+        "cleared": finding.cleared,
         **finding.as_dict(),
     }

@@ -16,13 +16,13 @@ from typing import Any
 
 from django.db.models import Exists, F, OuterRef
 
-from audit.casework.state_machine import TRANSITIONS, Transition
+from audit.casework.state_machine import PAST, TRANSITIONS, Transition
 from audit.models import Case, CaseAction, Finding
 from audit.models.cases import State
 from audit.projections.entries import Entry, entries, is_same_instant, officer_names
 from audit.projections.faults import WrongRow
 
-EVENTS: dict[str, Transition] = {each.event: each for each in TRANSITIONS.values()}
+EVENTS: dict[str, Transition] = {each.event: each for each in (*TRANSITIONS.values(), *PAST)}
 
 _COMPARED = ("state", "assigned_to", "outcome", "reason", "proposed_by", "approved_by")
 

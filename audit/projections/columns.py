@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from audit.event_store import binary_copy
-from audit.projections.coverage import TABLES, Line, State
+from audit.projections.coverage import TABLES
+from audit.projections.coverage_lines import Line, State
 
 _COLUMNS = """
 select case n.nspname when 'public' then '' else n.nspname || '.' end || c.relname, a.attname

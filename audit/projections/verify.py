@@ -32,6 +32,7 @@ from audit.projections.found import Figures, wrong_findings
 from audit.projections.ledger import wrong_ledger
 from audit.projections.nights import wrong_nights
 from audit.projections.officers import wrong_officers
+from audit.projections.payment_orders import wrong_orders
 from audit.projections.receivers import wrong_subscribers, wrong_video_requests
 from audit.projections.register import wrong_register
 from audit.projections.session_closings import wrong_closings
@@ -83,6 +84,7 @@ def _parts(
     yield wrong_deadlines(casino_id)
     yield wrong_register(casino_id)
     yield wrong_closings(casino_id)
+    yield wrong_orders(casino_id)
     yield wrong_nights(casino_id)
     yield wrong_complaints(casino_id)
     yield wrong_promotions(casino_id)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -12,15 +13,18 @@ from django.test import Client
 
 from audit.access.scope import Scope
 from audit.adjudication.replay import advance
+from audit.casework import actions, payment_orders
 from audit.casework.debts import claim_of, debt_of, debt_of_incident, with_money
 from audit.desk.findings.queues import HEADS
+from audit.desk.overview.waits import Loss
 from audit.desk.persons.concerning import concerning
 from audit.desk.persons.ranking import sums_of
 from audit.exports.findings import findings_by_id, findings_sheet
-from audit.models import Finding, GamingTable, NightReport, Role
+from audit.models import Case, Finding, GamingTable, NightReport, OrderKind, OrderState, Role
 from audit.notifications import feed
 from audit.reconciliation import director, runs
 from audit.simulation import RULESET_NAMES, play
+from settlement.catalogue.sentences import exponent
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.reconciliation.played import DAY, MORNING, Events, buy_ins, count, record, session
 from tests.audit.tables import Tenant
@@ -118,6 +122,55 @@ class Played:
         found = feed.documents(feed.changes(self.tenant.casino.pk, 0, limit=10_000))
         return documented({each["finding"]["id"]: each["finding"] for each in found}.values())
 
+    def overview(self) -> Sides:
+        return shown(client_of(self.officer).get("/admin/").context["overview"]["losses"], self.currency)
+
+    def queue_and_closed(self) -> Sides:
+        page = client_of(self.officer).get(LIST, {"queue": "open"}).context
+        closed = shown(page["owed_by_closed"], self.currency)
+        return {name: page["listed"].sums.owed[side, self.currency] + closed[name] for name, side in SIDES.items()}
+
+    def of_night(self) -> Sides:
+        page = client_of(self.officer).get(f"/admin/audit/nightreport/{self.report.pk}/change/").context
+        return shown(page["owed"], self.currency)
+
+    def of_month(self) -> Sides:
+        month = f"{self.tenant.casino.pk}/{DAY.year}/{DAY.month}/{self.currency}"
+        return shown(
+            client_of(self.officer).get(f"/admin/audit/nightreport/month/{month}/").context["owed"], self.currency
+        )
+
+    def claims_on_pages(self) -> Sides:
+        """Return what the boxes of the claims on the pages of incidents say."""
+        owings = [each for case in self.cases() for each in payment_orders.owings_of(case.pk)]
+        return sides((each.by, each.amount) for each in owings)
+
+    def cases(self) -> list[Case]:
+        return list(Case.objects.filter(casino=self.tenant.casino).order_by("pk"))
+
+    def treat_claims(self) -> Sides:
+        """Close some cases, order some payments, pay some orders and waive some claims. Return what is settled so."""
+        second = hired(self.tenant, Role.SECOND, "second")
+        settled: list[tuple[str, int]] = []
+        for number, case in enumerate(self.cases()):
+            if number % 3 == 0:
+                actions.perform(case.pk, self.officer, "take")
+                actions.perform(case.pk, self.officer, "propose", reason="seen", outcome="confirmed")
+                actions.perform(case.pk, second, "approve")
+            for owing in payment_orders.owings_of(case.pk):
+                kind = OrderKind.PAYMENT if owing.by == "house" else OrderKind.WAIVER
+                if number % 2 == 0:
+                    continue
+                order = payment_orders.begin(self.officer, case, owing, kind, reason="the player asks")
+                if number % 4 == 1:
+                    continue
+                if order.state == OrderState.WAITING:
+                    order = payment_orders.approve(second, order)
+                if kind == OrderKind.PAYMENT:
+                    payment_orders.record_paid(self.officer, order, receipt="R-1", cage="main", paid_on=DAY)
+                settled.append((owing.by, owing.amount))
+        return sides(settled)
+
     def persons(self, role: str) -> Sides:
         codes = set(self.standing.exclude(**{role: ""}).values_list(role, flat=True))
         owed: Counter[str] = Counter()
@@ -136,9 +189,18 @@ IN_FILE = {"house": "owed_to_players", "player": "owed_to_bank"}
 SIDES = {"to players": "player", "to house": "bank"}
 
 
+def shown(losses: Iterable[Loss], currency: str) -> Sides:
+    """Return the amounts of a page, which it writes to the cent."""
+    digits = 10 ** exponent(currency)
+    sums = {"player": 0, "bank": 0}
+    for loss in losses:
+        sums[loss.side] += int(Decimal(re.sub(r"[^0-9.]", "", loss.amount)) * digits)
+    return {name: sums[side] for name, side in SIDES.items()}
+
+
 def documented(found: Iterable[dict[str, Any]]) -> Sides:
     owing = (each for each in found if each["owed"] and each["status"] == "standing" and each["severity"] != "info")
-    return sides((each["owed"]["by"], each["owed"]["amount"]) for each in owing)
+    return sides((each["owed"]["by"], each["owed"]["amount"] - each["cleared"]) for each in owing)
 
 
 def wrong_wagers(report: NightReport) -> Counter[tuple[int, str]]:
@@ -159,6 +221,15 @@ def test_every_page_and_paper_says_what_the_incidents_of_a_night_owe(ruleset: st
     assert night.file(list(night.standing.values_list("pk", flat=True))) == owed, "a file of findings"
     assert night.interface() == owed
     assert night.webhooks() == owed
+    for role in ("player", "croupier"):
+        assert night.persons(role) == night.named(role), role
+    assert night.overview() == night.queue_and_closed() == night.of_night() == night.of_month() == owed
+    settled = night.treat_claims()
+    owed = {name: amount - settled[name] for name, amount in owed.items()}
+    assert night.incidents() == night.claims_on_pages() == owed
+    assert night.overview() == night.queue_and_closed() == night.of_night() == night.of_month() == owed
+    assert night.file(list(night.standing.values_list("pk", flat=True))) == owed, "a file of findings"
+    assert night.interface() == night.webhooks() == owed
     for role in ("player", "croupier"):
         assert night.persons(role) == night.named(role), role
     for order, name in (("by_owed", "to players"), ("by_overpaid", "to house")):

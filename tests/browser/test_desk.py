@@ -20,15 +20,18 @@ from pytest_django.live_server_helper import LiveServer
 from audit.access import accounts
 from audit.adjudication import what_if as what_if_runs
 from audit.adjudication.what_if import Selection
+from audit.casework import payment_orders
 from audit.desk.sign_in import proof
 from audit.event_store.audit_trail import COMMAND
 from audit.jobs import runner
 from audit.jobs.queue import enqueue
 from audit.ledger import feeding
 from audit.models import (
+    Case,
     CaseContacts,
     DeadLetter,
     Deadline,
+    Finding,
     FindingChange,
     Job,
     JobKind,
@@ -380,6 +383,7 @@ def _pages_with_content(
         "API keys": "/admin/audit/apikey/",
         "API key": f"/admin/audit/apikey/{desk.tenant.key.pk}/change/",
         **_pages_of_webhooks(desk),
+        **_pages_of_payment_orders(desk),
         "tables": "/admin/audit/gamingtable/",
         "casinos": "/admin/audit/casino/",
         "officers": "/admin/audit/officer/",
@@ -400,6 +404,23 @@ def _pages_with_content(
         "first run": reverse("admin:first_run"),
         "password": "/admin/password_change/",
         "second factor": "/admin/second-factor/",
+    }
+
+
+def _pages_of_payment_orders(desk: Desk) -> dict[str, str]:
+    """Return the pages about payment orders: of a claim of the house, of which a waiver is proposed."""
+    finding = Finding.objects.standing().filter(casino=desk.tenant.casino, owed__by="player").exclude(case=None)[0]
+    case = Case.objects.get(pk=finding.case_id)
+    owing = payment_orders.owing_of(case.pk, "player", finding.player)
+    assert owing is not None
+    asks = (
+        f"{reverse('admin:audit_paymentorder_new', args=(finding.pk,))}?kind=waiver&by=player&player={finding.player}"
+    )
+    order = owing.open or payment_orders.begin(desk.first, case, owing, "waiver", reason="he left the country")
+    return {
+        "payment orders": "/admin/audit/paymentorder/",
+        "waiver to propose": asks,
+        "waiver": reverse("admin:audit_paymentorder_change", args=(order.pk,)),
     }
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from django.contrib import admin, messages
-from django.db import connection
+from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
@@ -18,8 +17,8 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
-from audit.casework import actions
-from audit.casework.debts import claim_sql, stake_of_incident
+from audit.casework import actions, payment_orders
+from audit.casework.debts import stake_of_incident
 from audit.casework.state_machine import TRANSITIONS
 from audit.corrections.waiting import waiting_in
 from audit.desk import parts
@@ -35,10 +34,10 @@ from audit.desk.names import sees_names
 from audit.desk.scoped_admin import demands, officer_of, scope_of
 from audit.desk.sign_in.proof import ask_for_proof
 from audit.event_store import read
-from audit.models import Case, CaseAction, Finding, FindingStatus
+from audit.models import Case, CaseAction, Finding
 from audit.models.adjudication import Severity
 from audit.models.cases import Outcome, State
-from audit.presentation import count, date_time, money, officer_name
+from audit.presentation import count, date_time, officer_name
 
 MEANINGS: Mapping[str, Promise] = {
     Outcome.CONFIRMED: _("The rules were broken."),
@@ -117,10 +116,12 @@ def _proposal(
     yield Note(gettext("why"), "", case.reason, by, is_quoted=True)
     stake = stake_of_incident(finding, shown["player"])
     if stake.amount and stake.side:
-        paid = any(line["action"].type == "case.payment_ordered" for line in casework["history"])
-        ordered = gettext("A payment order was made.") if paid else gettext("No payment order was made.")
+        ordered = payment_orders.is_ordered(case.pk)
+        words = gettext("A payment order was made.") if ordered else gettext("No payment order was made.")
+        stays = gettext("Closing pays nothing: it stays owed.")
         yield Note(
-            gettext("sum"), stake.side, f"{stake.amount} {stake.words}", ordered if stake.side == "player" else ""
+            *(gettext("sum"), stake.side, f"{stake.amount} {stake.words}"),
+            f"{words} {stays}" if stake.side == "player" else stays,
         )
 
 
@@ -167,44 +168,18 @@ class Change:
     after: str
 
 
-_OPEN = ", ".join(f"'{state}'" for state in OPEN)
-_BY, _AMOUNT = claim_sql("f")
-_OF_NIGHT = f"""
-with of_night as (
-  select f.case_id = %(case)s as is_own, f.severity = '{Severity.CRITICAL.value}' as is_critical,
-    case when f.currency = %(currency)s then {_BY} end as "by", {_AMOUNT} as amount
-  from audit_finding f join audit_case c on c.id = f.case_id
-  where f.status = '{FindingStatus.STANDING.value}' and f.casino_id = %(casino)s and f.gaming_day = %(day)s
-    and c.state in ({_OPEN}))
-select count(*) filter (where is_critical),
-  count(*) filter (where is_critical and is_own),
-  coalesce(sum(amount) filter (where "by" = 'house'), 0),
-  coalesce(sum(amount) filter (where "by" = 'house' and is_own), 0),
-  coalesce(sum(amount) filter (where "by" = 'player'), 0),
-  coalesce(sum(amount) filter (where "by" = 'player' and is_own), 0)
-from of_night
-"""
-"""Of a night, what is open and how much of it closes with a case: critical findings, money owed, money overpaid."""
-
-
 def _then(finding: Finding) -> Iterator[Change]:
     """Yield what of the night is open before and after an approval, which closes the case with its consequences.
 
-    Money is what is owed now, wherever in an incident its claim stands, in the currency of the finding: one query.
+    Money is not among it: what is owed stays owed until it is paid, waived or put right.
     """
-    of_night: dict[str, Any] = {"casino": finding.casino_id, "day": finding.gaming_day, "currency": finding.currency}
-    with connection.cursor() as cursor:
-        cursor.execute(_OF_NIGHT, {**of_night, "case": finding.case_id})
-        (figures,) = cursor.fetchall()
-    labels = {
-        "critical": gettext("Critical findings of the night, still open"),
-        "owed": gettext("Owed to players, still open"),
-        "overpaid": gettext("Overpaid to players, still open"),
-    }
-    for (figure, label), now, closed in zip(labels.items(), figures[::2], figures[1::2], strict=True):
-        if closed:
-            written = count if figure == "critical" else partial(money, currency=finding.currency)
-            yield Change(label, written(now), written(now - closed))
+    critical = Finding.objects.standing().filter(
+        casino=finding.casino_id, gaming_day=finding.gaming_day, severity=Severity.CRITICAL, case__state__in=OPEN
+    )
+    counts = critical.aggregate(all=Count("pk"), own=Count("pk", filter=Q(case=finding.case_id)))
+    if counts["own"]:
+        label = gettext("Critical findings of the night, still open")
+        yield Change(label, count(counts["all"]), count(counts["all"] - counts["own"]))
 
 
 def _evidence(shown: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -28,7 +28,7 @@ from audit.desk.navigation import is_of_several
 from audit.desk.scoped_admin import demands, narrowed, scope_of
 from audit.desk.sessions import session_name
 from audit.exports.findings import add_names
-from audit.models import AccountRequest, CaseAction, Casino, Finding, RegisterEntry, SessionClosing
+from audit.models import AccountRequest, CaseAction, Casino, Finding, PaymentOrder, RegisterEntry, SessionClosing
 from audit.presentation import (
     finding_title,
     money_in_prose,
@@ -79,6 +79,7 @@ def approve_view(request: HttpRequest) -> HttpResponse:
     closings = narrowed(waiting.closings(request), request)
     corrections = narrowed(waiting.corrections(request), request)
     sessions = narrowed(waiting.sessions(request), request)
+    orders = narrowed(waiting.orders(request), request)
     entries = narrowed(waiting.entries(request), request)
     accounts = waiting.accounts(request)
     kinds = [
@@ -88,6 +89,10 @@ def approve_view(request: HttpRequest) -> HttpResponse:
             *("correction", "?state=waiting"),
         ),
         _kind("sessions", _("Sessions to close"), _sessions(request, sessions), sessions, "loggedstream"),
+        _kind(
+            *("orders", _("Payment orders"), _orders(request, orders), orders),
+            *("paymentorder", "?state__exact=waiting"),
+        ),
         _kind("entries", _("House register"), _entries(entries), entries, "registerentry"),
         _kind("accounts", _("Accounts"), _accounts(accounts), accounts, "officer"),
     ]
@@ -160,6 +165,22 @@ def _sessions(request: HttpRequest, sessions: QuerySet[SessionClosing]) -> Itera
             officer_name(closing.proposed_by),
             closing.proposed_at,
             closing.casino,
+            SafeString(""),
+        )
+
+
+def _orders(request: HttpRequest, orders: QuerySet[PaymentOrder]) -> Iterator[Line]:
+    rows = orders.select_related("casino", "asked_by").order_by("asked_at")
+    for order in rows[:SHOWN]:
+        yield Line(
+            reverse("admin:audit_paymentorder_change", args=(order.pk,)),
+            f"{capfirst(order.get_kind_display())} {order.reference}",
+            " · ".join(filter(None, (order.player, str(order.casino) if is_of_several(request) else ""))),
+            format_html("{}", money_in_prose(order.amount, order.currency)),
+            order.reason,
+            officer_name(order.asked_by),
+            order.asked_at,
+            order.casino,
             SafeString(""),
         )
 

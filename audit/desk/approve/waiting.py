@@ -14,7 +14,16 @@ from audit.access.capabilities import Capability
 from audit.corrections import waiting
 from audit.desk.findings.queues import HEADS
 from audit.desk.scoped_admin import officer_of, scope_of
-from audit.models import AccountRequest, CorrectionDecision, Finding, RegisterEntry, RequestState, SessionClosing
+from audit.models import (
+    AccountRequest,
+    CorrectionDecision,
+    Finding,
+    OrderState,
+    PaymentOrder,
+    RegisterEntry,
+    RequestState,
+    SessionClosing,
+)
 from audit.models.cases import State
 
 CLOSINGS_FIRST = ("case__deadline", "pk")
@@ -50,6 +59,12 @@ def entries(request: HttpRequest) -> QuerySet[RegisterEntry]:
 def sessions(request: HttpRequest) -> QuerySet[SessionClosing]:
     """Return the sessions that another officer proposed to close."""
     waits = SessionClosing.objects.filter(state=RequestState.WAITING).exclude(proposed_by=officer_of(request))
+    return scope_of(request, Capability.APPROVE_CASES).rows(waits)
+
+
+def orders(request: HttpRequest) -> QuerySet[PaymentOrder]:
+    """Return the payment orders and waivers that another officer asked for and that take a second one."""
+    waits = PaymentOrder.objects.filter(state=OrderState.WAITING).exclude(asked_by=officer_of(request))
     return scope_of(request, Capability.APPROVE_CASES).rows(waits)
 
 

@@ -16,6 +16,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from audit.consumers import REGISTRY
+from audit.desk.payment_orders import words as payment_orders
 from audit.models import (
     AlertEnd,
     AlertKind,
@@ -57,7 +58,6 @@ ACTIONS: Mapping[str, Promise] = MappingProxyType(
         "case.late_not_mailed": _("could not e-mail that a case is late"),
         "case.left": _("released a case from a pattern"),
         "case.linked": _("added a case to a pattern"),
-        "case.payment_ordered": _("made a payment order"),
         "case.proposed": _("proposed to close a case"),
         "case.refused": _("tried an action on a case and was refused"),
         "case.released": _("released a case"),
@@ -218,16 +218,17 @@ ACTIONS: Mapping[str, Promise] = MappingProxyType(
         "work.asked": _("requested a background job"),
         "work.ended": _("had a background job finish"),
         "work.stopped": _("stopped a background job"),
+        **payment_orders.ACTIONS,
     }
 )
-"""What the actor of an entry did, by the entry's type. The two of a role from before it took a proposal stand in old
-records alone."""
+"""What the actor of an entry did, by its type. Those of a role without a proposal stand in old records alone."""
 
 SUBJECTS: Mapping[str, Promise] = MappingProxyType(
     {
         "case.": _("Cases"),
         "finding": _("Findings"),
         "complaint.": _("Complaints"),
+        **payment_orders.SUBJECTS,
         "correction.": _("Corrections"),
         "pattern.": _("Patterns"),
         "night.": _("Nights"),
@@ -291,6 +292,7 @@ NAMES: Mapping[str, Promise] = MappingProxyType(
         "cases": _("cases"),
         "croupier": _("croupier"),
         "complaint": _("complaint"),
+        **payment_orders.NAMES,
         "correction": _("correction"),
         "rule": _("rule"),
         "rules": _("rules"),
@@ -405,9 +407,7 @@ NAMES: Mapping[str, Promise] = MappingProxyType(
 those of such entries alone are called."""
 
 _FILE = {"en": _("in English"), "fr": _("in French"), "all": _("every sheet"), "croupiers": _("croupiers")}
-
 _EQUIPMENT = {"dice": _("dice"), "wheel": _("wheel")}
-
 _YES_OR_NO = {"0": _("no"), "1": _("yes")}
 
 CODES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
@@ -420,6 +420,7 @@ CODES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "came": dict(Came.choices),
         "cause": dict(RunCause.choices),
         "consumer": {each.name: each.label for each in REGISTRY},
+        "debtor": payment_orders.DEBTORS,
         "decision": {**dict(Verdict.choices), **dict(RequestState.choices)},
         "delivery": {"mailed": _("by e-mail"), "shown": _("shown to the administrator")},
         "does_not_report": _YES_OR_NO,

@@ -19,6 +19,7 @@ from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
+from audit.casework.debts import sums_owed
 from audit.casework.priority import with_due_group, with_priority
 from audit.desk.archived import where_words
 from audit.desk.audited_admin import actor, record_entry
@@ -59,7 +60,9 @@ from audit.desk.findings.shown_findings import in_full, lines
 from audit.desk.findings.todo import steps_of
 from audit.desk.icons import icon
 from audit.desk.names import sees_names
-from audit.desk.scoped_admin import OfChosenCasino, at, demands, note_casino, officer_of, scope_of
+from audit.desk.overview.waits import Loss, losses
+from audit.desk.payment_orders.claims import claims_shown
+from audit.desk.scoped_admin import OfChosenCasino, at, demands, in_record, note_casino, officer_of, scope_of
 from audit.event_store.archived import StreamArchived
 from audit.evidence.bundle import Unproven
 from audit.evidence.export import export
@@ -67,8 +70,9 @@ from audit.exports.findings import MAX_ROWS, NOWHERE, add_names, findings_by_id,
 from audit.exports.lists import FORMATS
 from audit.jobs.queue import enqueue
 from audit.models import Casino, Finding
+from audit.models.cases import State
 from audit.models.jobs import JobKind
-from audit.presentation import count, finding_title, language
+from audit.presentation import count, finding_title, language, money_in_prose
 from audit.transparency.proofs import NotSealed
 from settlement.catalogue.sentences import amount_in_prose
 
@@ -226,6 +230,7 @@ class FindingAdmin(CaseworkAdmin):
             is_queue_of_cases = queue.sums is not None
             page.context_data |= {  # type: ignore[attr-defined]
                 "listed": queue,
+                "owed_by_closed": _owed_by_closed(request) if request.GET.dict() == {"queue": "open"} else (),
                 "grouped": choices_of(request, listed) if is_queue_of_cases and not request.GET.get("owed") else (),
                 "headings": list(headings_of(listed, are_sorting=not is_queue_of_cases)),
                 "num_sorted_fields": len(listed.get_ordering_field_columns()),
@@ -252,6 +257,7 @@ class FindingAdmin(CaseworkAdmin):
             "complain_address": entry_address(finding) if finding.table and can_work_cases(request) else "",
             "neighbours": neighbours_of(request, self, finding),
             "todo": steps_of(finding, _remedies(shown), shown["croupier"], casework, request),
+            "claims_shown": claims_shown(request, finding),
             "can_work_cases": can_work_cases(request),
             "title": shown["verdict"].plain_title,
         }
@@ -266,6 +272,7 @@ class FindingAdmin(CaseworkAdmin):
             "finding": finding,
             "message": finding.as_value().message(language(), amount_in_prose),
             "casework": casework,
+            "claims_shown": claims_shown(request, finding),
             "neighbours": neighbours_of(request, self, finding),
             "title": finding_title(finding.rule),
         }
@@ -326,3 +333,9 @@ class FindingAdmin(CaseworkAdmin):
 def _remedies(shown: Mapping[str, Any]) -> list[str]:
     """Return what is to be done about a finding, and about those at which the claim of its incident stands."""
     return [shown["remedy"], *(each["remedy"] for each in shown["claims"])]
+
+
+def _owed_by_closed(request: HttpRequest) -> list[Loss]:
+    """Return what the incidents owe that are closed: no line of the queue has it, and it is owed all the same."""
+    closed = in_record(Finding.objects.standing(), request).filter(case__state=State.CLOSED)
+    return losses(sums_owed(closed), write=money_in_prose)

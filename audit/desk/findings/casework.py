@@ -18,7 +18,6 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllow
 from django.middleware.csrf import get_token
 from django.shortcuts import redirect
 from django.urls import reverse
-from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.http import urlencode
@@ -33,20 +32,15 @@ from audit.casework.debts import stake_of_incident, with_money
 from audit.casework.escalation import escalations_of
 from audit.casework.priority import ALIKE_DAYS
 from audit.casework.state_machine import TRANSITIONS
-from audit.desk.downloads import file_response
 from audit.desk.findings.neighbours import LISTED
-from audit.desk.findings.payment_order import is_payable, order_name, payees, payment_order
 from audit.desk.findings.queues import HEADS, can_work_cases
-from audit.desk.names import sees_names
 from audit.desk.parts import due_ring, state_pie
 from audit.desk.scoped_admin import RecordAdmin, at, demands, in_record, officer_of
 from audit.desk.sign_in.proof import ask_for_proof
 from audit.desk.tables.moment import clock_in, instant_at, span_of
-from audit.exports.pdf import PDF
 from audit.models import Case, CaseAction, Finding, Officer
 from audit.models.cases import Outcome, State
 from audit.models.officers import is_active_account
-from audit.persons.directory import NO_NAMES, Directory, players
 from audit.presentation import (
     countdown,
     finding_title,
@@ -186,12 +180,11 @@ class CaseworkAdmin(RecordAdmin[Finding]):
         finding = self.row_or_404(request, pk)
         if name not in TRANSITIONS or finding.case_id is None:
             raise Http404
-        if (name == PAYS and not is_payable(finding)) or TRANSITIONS[name].event in patterns.JOINED:
+        if TRANSITIONS[name].event in patterns.JOINED:
             raise Http404  # a pattern is opened on the page of its croupier, of all its cases at once
         decides = TRANSITIONS[name].capability is Capability.APPROVE_CASES
         if decides and (page := ask_for_proof(request, is_signature=name in DECISIONS)) is not None:
             return page
-        file = self._payment_order(request, finding) if name == PAYS else None
         shown = _shown_moment(request, finding) if name == "ask_video" else None
         back = shown.address if shown is not None else address_of(request, pk)
         assignee = Officer.objects.filter(is_active_account(), username=request.POST.get("assignee", "")).first()
@@ -216,15 +209,7 @@ class CaseworkAdmin(RecordAdmin[Finding]):
             messages.success(request, _("The video was asked for under case %(case)s.") % {"case": reference(finding)})
         elif actions.undoable(case, officer_of(request)) is None:  # what can be taken back is said beside its button
             messages.success(request, str(MESSAGES[TRANSITIONS[name].event]))
-        return file or redirect(back)
-
-    def _payment_order(self, request: HttpRequest, finding: Finding) -> HttpResponse:
-        """Return the order as a file: made before the action, so that none is recorded that there is not."""
-        directory = NO_NAMES
-        if sees_names(request, finding.casino_id):
-            directory = Directory.of(finding.casino_id, players(payees(finding)))
-        body = payment_order(finding, officer_of(request), directory, timezone.now())
-        return file_response(order_name(finding), PDF, body)
+        return redirect(back)
 
 
 def proposal_read(request: HttpRequest) -> int:
@@ -383,9 +368,6 @@ ID = re.compile(r"[0-9]{1,18}")
 DECISIONS = ("approve", "send_back")
 """The transitions by which a second officer decides about a proposed closing: each is signed."""
 
-PAYS = "order_payment"
-"""The transition that answers with a file."""
-
 DONE: Mapping[str, Promise] = {
     "case.taken": _("You took this case."),
     "case.assigned": _("The case was assigned."),
@@ -401,7 +383,6 @@ MESSAGES: Mapping[str, Promise] = {
     "case.commented": _("The note was added."),
     "case.answered": _("The croupier’s answer was added."),
     "case.withdrawn": _("The proposal was withdrawn."),
-    "case.payment_ordered": _("The payment order was made."),
     "case.video_asked": _("The video was asked for."),
     "case.closed": _("The case was closed."),
     "case.sent_back": _("The case was sent back."),

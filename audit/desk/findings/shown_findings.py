@@ -25,8 +25,9 @@ OF_A_PAGE = ("stream", *OF_A_LINE, "case__proposed_by", "case__approved_by")
 """What a line, and the page of one finding, show of other rows, read with it."""
 
 BRIEF = (
-    "casino", "rule", "severity", "player", "croupier", "currency", "difference", "owed", "put_right_by", "number",
-    "year", "opened_at", "stood_at", "status", "heads_case", "case", "case__deadline", "case__opened_at",
+    "casino", "rule", "severity", "player", "croupier", "currency", "expected", "recorded", "facts", "difference",
+    "owed", "cleared", "put_right_by",
+    "number", "year", "opened_at", "stood_at", "status", "heads_case", "case", "case__deadline", "case__opened_at",
 )  # fmt: skip
 """What a dot of a drawing shows, whose priority and table are not shown."""
 

@@ -14,7 +14,6 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from audit.casework.debts import debt_of_incident
-from audit.desk.findings.payment_order import is_payable
 from audit.models import Finding, VideoRequest
 from audit.models.cases import State
 from audit.presentation import date_time, officer_name
@@ -46,7 +45,7 @@ def steps_of(
     """
     *others, last = dict.fromkeys(remedies)
     steps = [Step(each, is_done=finding.put_right_by is not None) for each in others]
-    steps.append(_remedy(finding, last, casework, request))
+    steps.append(_remedy(finding, last, casework))
     if casework is not None:
         steps += _video(finding, casework, request)
         if croupier:
@@ -55,19 +54,14 @@ def steps_of(
     return _with_first(steps)
 
 
-def _remedy(finding: Finding, remedy: str, casework: Mapping[str, Any] | None, request: HttpRequest) -> Step:
-    """Return what puts the finding right, with the order to the cage where the house owes money."""
-    is_done = finding.put_right_by is not None and not debt_of_incident(finding).claims
-    if casework is None or not is_payable(finding):
+def _remedy(finding: Finding, remedy: str, casework: Mapping[str, Any] | None) -> Step:
+    """Return what puts the finding right, with the way to the claim where the house owes money."""
+    debt = debt_of_incident(finding)
+    is_done = not debt.claims and (finding.put_right_by is not None or debt.is_cleared)
+    if casework is None or not debt.payable:
         return Step(remedy, is_done=is_done)
-    orders = [line["action"] for line in casework["history"] if line["action"].type == "case.payment_ordered"]
-    detail = ""
-    if orders:
-        at = date_time(orders[-1].at, finding.casino)
-        detail = gettext("Payment order made by %(officer)s, %(at)s") % {"officer": orders[-1].officer, "at": at}
-    if not casework["may"]["order_payment"]:
-        return Step(remedy, detail)
-    return Step(remedy, detail, _button(finding, "order_payment", gettext("Payment order"), request))
+    link = format_html('<a class="btn sm" href="#claims">{}</a>', gettext("To the claim"))
+    return Step(remedy, gettext("The cage pays by an order with a number."), link)
 
 
 def _button(finding: Finding, name: str, title: str, request: HttpRequest) -> SafeString:

@@ -102,7 +102,7 @@ def _terms(finding: Finding, stake: Stake) -> tuple[tuple[Term, ...], bool]:
 def _is_difference(finding: Finding) -> bool:
     """Return whether what is owed now is what the two amounts of a finding differ by: not once a part is paid."""
     expected, recorded = finding.expected, finding.recorded
-    remains = finding.owed["amount"] if finding.owed else abs(finding.difference or 0)
+    remains = finding.owed["amount"] - finding.cleared if finding.owed else abs(finding.difference or 0)
     return isinstance(expected, int) and isinstance(recorded, int) and abs(recorded - expected) == remains
 
 

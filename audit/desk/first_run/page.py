@@ -19,10 +19,10 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
 from audit.access.capabilities import Capability
+from audit.casework.debts import sums_owed
 from audit.casework.priority import by_urgency
-from audit.desk.findings.queues import OPEN
 from audit.desk.first_run.steps import first_steps
-from audit.desk.overview.waits import Loss, losses, sums_of
+from audit.desk.overview.waits import Loss, losses
 from audit.desk.scoped_admin import demands, in_record, scope_of
 from audit.event_store import read
 from audit.models import Finding, LoggedStream, NightReport, NightState
@@ -49,7 +49,6 @@ def is_shown_first(request: HttpRequest) -> bool:
 def first_run_view(request: HttpRequest) -> HttpResponse:
     """Show what is loaded and what to look at."""
     standing = in_record(Finding.objects.standing(), request)
-    of_open_incidents = standing.filter(case__state__in=OPEN)
     reports = in_record(NightReport.objects.select_related("casino"), request)
     to_sign = reports.filter(state=NightState.PROVISIONAL).order_by("-gaming_day", "casino", "-version").first()
     half_way = by_urgency(standing.filter(case__state=State.SECOND)).select_related("case__proposed_by").first()
@@ -59,7 +58,7 @@ def first_run_view(request: HttpRequest) -> HttpResponse:
         "title": _("First run"),
         "progress": progress,
         "steps": first_steps(request) if progress is None else [],
-        "losses": by_side(losses(sums_of(of_open_incidents), write=money_in_prose)),
+        "losses": by_side(losses(sums_owed(standing), write=money_in_prose)),
         "to_sign": to_sign,
         "half_way": half_way,
         "half_way_title": finding_title(half_way.rule) if half_way is not None else "",

@@ -21,17 +21,20 @@ from audit import task_queue
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
 from audit.casework import session_closing
+from audit.casework.debts import sums_owed
 from audit.desk.audited_admin import AuditedAdmin, actor, record_entry
 from audit.desk.downloads import file_response
+from audit.desk.findings.person_filters import findings_address
 from audit.desk.names import sees_names
 from audit.desk.nights import month_page, page
 from audit.desk.nights.month_pdf import month_pdf
+from audit.desk.overview.waits import losses
 from audit.desk.scoped_admin import RecordAdmin, at, demands, officer_of, scope_of
 from audit.desk.sign_in.proof import fresh_proof, signature
 from audit.desk.tables.limits import equipment_of_session
 from audit.exports.pdf import PDF
 from audit.exports.sheets import CSV, XLSX, as_csv, workbook
-from audit.models import NightReport, NightRun, NightState, NightSubscriber
+from audit.models import Finding, NightReport, NightRun, NightState, NightSubscriber
 from audit.presentation import date_time, day_in_full, night_of, officer_name
 from audit.reconciliation import month, sheets, wording
 from audit.reconciliation.pdf import as_pdf
@@ -173,6 +176,10 @@ class NightAdmin(RecordAdmin[NightReport]):
             "is_mine": report.reviewed_by_id == request.user.pk,
             "run": run,
             "csv_tables": SHEETS,
+            "owed": losses(
+                sums_owed(_standing(report.casino_id, report.currency).filter(gaming_day=report.gaming_day))
+            ),
+            "owed_address": findings_address(day=report.gaming_day.isoformat()),
         }
         response = self.page(request, "admin/audit/night/night.html", **context)
         if run is not None:
@@ -312,6 +319,17 @@ class NightAdmin(RecordAdmin[NightReport]):
             "title": capfirst(date_format(shown.first, "F Y")),
             "month": shown,
             "around": month.around(shown.first),
+            "owed": losses(
+                sums_owed(
+                    _standing(
+                        casino_id,
+                        currency,
+                        gaming_day__gte=shown.first,
+                        gaming_day__lt=month.month_after(shown.first),
+                    )
+                )
+            ),
+            "owed_address": findings_address(month=f"{year}-{number:02}"),
         }
         return self.page(request, "admin/audit/night/month.html", **context)
 
@@ -342,6 +360,10 @@ class NightAdmin(RecordAdmin[NightReport]):
 
     def _address(self, pk: int) -> str:
         return reverse("admin:audit_nightreport_change", args=(pk,))
+
+
+def _standing(casino_id: int, currency: str, **of_days: date) -> QuerySet[Finding]:
+    return Finding.objects.standing().filter(casino=casino_id, currency=currency, **of_days)
 
 
 def _file(report: NightReport, name: str, format: str, *, with_names: bool) -> tuple[bytes, str] | None:

@@ -10,8 +10,9 @@ from django.utils import timezone
 
 from audit import monitoring
 from audit.access.capabilities import Capability
+from audit.casework.debts import sums_owed
 from audit.corrections.waiting import waiting
-from audit.desk.findings.queues import OPEN, can_work_cases
+from audit.desk.findings.queues import can_work_cases
 from audit.desk.overview import feed, nights, waits
 from audit.desk.prepared import counted, key_of, prepared
 from audit.desk.scoped_admin import casinos_in_record, in_record, narrowed, scope_of
@@ -42,10 +43,9 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
     if not casinos:
         return None
     standing = in_record(Finding.objects.standing(), request)
-    of_open_incidents = standing.filter(case__state__in=OPEN)
     by_id = {casino.pk: casino for casino in casinos}
     following, lines = waits.incidents(request, of_several=len(casinos) > 1)
-    owed = prepared("owed by open incidents", key_of(request), lambda _now: waits.sums_of(of_open_incidents))
+    owed = prepared("owed by incidents", key_of(request), lambda _now: sums_owed(standing))
     last = nights.last_nights(in_record(NightReport.objects.select_related("casino"), request), standing, names)
     tables = monitoring.tables(list(by_id))
     closed = None

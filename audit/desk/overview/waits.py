@@ -11,15 +11,13 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
-from django.db.models import Count, Min, QuerySet, Sum
-from django.db.models.fields.json import KT
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from audit.access.capabilities import Capability
-from audit.casework.debts import AMOUNT, IS_CLAIM, debt_of_incident, stake_of_incident
+from audit.casework.debts import debt_of_incident, stake_of_incident
 from audit.casework.stakes import Stake
 from audit.charts.scatter import Dot, Span, draw_scatter
 from audit.desk import parts
@@ -54,7 +52,7 @@ SHARE = (1 - LATE_SHARE) / 3
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What one side has lost by the open incidents, in one currency."""
+    """What one side is owed, in one currency, by incidents that are open or closed."""
 
     side: str
     amount: str
@@ -104,26 +102,12 @@ class Incident:
         return parts.due_ring(self.left)
 
 
-def sums_of(of_open_incidents: QuerySet[Finding]) -> QuerySet[Any]:
-    """Return the query of what is owed by incidents, for ``losses``. ``of_open_incidents`` are all their findings.
-
-    A claim stands at one finding of its incident, so what is added up are claims.
-    """
-    sums = (
-        of_open_incidents.filter(IS_CLAIM)
-        .order_by()
-        .values("casino", "currency", by=KT("owed__by"))
-        .annotate(total=Sum(AMOUNT), count=Count("case", distinct=True), oldest=Min("occurred_at"))
-    )
-    return sums.values_list("currency", "by", "casino", "total", "count", "oldest")
-
-
 def losses(
     sums: Iterable[tuple[Any, ...]],
     casinos: Mapping[int, Casino] = MappingProxyType({}),
     write: WriteMoney = money,
 ) -> list[Loss]:
-    """Return what the open incidents owe, by side and currency. ``sums`` comes from ``sums_of``.
+    """Return what is owed, by side and currency. ``sums`` comes from ``audit.casework.debts.sums_owed``.
 
     ``casinos`` are those that the page is about, by their ids; without them the oldest is on no casino's clock. As
     figures they are to the cent; a sentence has another ``write``.

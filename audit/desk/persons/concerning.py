@@ -165,13 +165,13 @@ class Concerning:
         """Return what one side has lost, "" for nothing."""
         return in_words({key: total for key, total in self.sums.items() if key[0] == side})
 
-    def open_of(self, side: str) -> list[Found]:
-        """Return the findings of open incidents at which something is owed to one side."""
-        return [each for each in self.found if each.is_open and each.side == side]
+    def owed_to(self, side: str) -> list[Found]:
+        """Return the findings at which something is owed to one side: closing their cases pays nothing."""
+        return [each for each in self.found if each.side == side]
 
     def since(self, side: str) -> datetime | None:
-        """Return since when something that one side has lost is open; None where nothing is."""
-        return min((each.occurred_at for each in self.open_of(side)), default=None)
+        """Return since when something is owed to one side; None where nothing is."""
+        return min((each.occurred_at for each in self.owed_to(side)), default=None)
 
     @property
     def open(self) -> int:

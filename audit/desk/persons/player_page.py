@@ -86,15 +86,15 @@ def player_context(request: HttpRequest, casino: Casino, code: str, first: date)
 
 
 def _to_pay(found: Concerning) -> dict[str, str] | None:
-    """Return what is owed to the player and still open, with the finding, or the list of several; None for nothing."""
-    owed = found.open_of("player")
+    """Return what is owed to the player, with the finding, or the list of several; None for nothing."""
+    owed = found.owed_to("player")
     sums: Counter[tuple[str, str]] = Counter()
     for each in owed:
         sums[each.side, each.currency] += each.amount
     if not owed:
         return None
     one = fixed("audit_finding_change", owed[0].pk) if len({each.incident for each in owed}) == 1 else ""
-    return {"amount": in_words(sums, money_in_prose), "address": one or found.address(queue="open", owed="player")}
+    return {"amount": in_words(sums, money_in_prose), "address": one or found.address(owed="player")}
 
 
 def sessions_of(casino: Casino, player: str, first: date, until: date) -> list[tuple[int, OfPlayer]]:

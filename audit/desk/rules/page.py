@@ -18,13 +18,14 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 
 from audit.access.capabilities import Capability
+from audit.casework.debts import sums_owed
 from audit.casework.stakes import stake_of
 from audit.charts.months import MonthColumn, draw_months
 from audit.charts.share import draw_share
 from audit.desk import parts
 from audit.desk.findings.queues import OPEN
 from audit.desk.names import directory_for
-from audit.desk.overview.waits import losses, sums_of
+from audit.desk.overview.waits import losses
 from audit.desk.rules import catalogue, counts
 from audit.desk.rules.examples import shown_of
 from audit.desk.scoped_admin import demands, in_record
@@ -136,7 +137,7 @@ def rule_view(request: HttpRequest, name: str) -> HttpResponse:
         "columns": _columns(name, months),
         "examples": shown_of(name),
         "in_a_month": months[-1],
-        "losses": losses(sums_of(own)),
+        "losses": losses(sums_owed(own)),
         "closed": closed,
         "stood": closed.closed - closed.mistaken,
         "mistaken_bar": mark_safe(draw_share(closed.closed - closed.mistaken, closed.closed, kind="stood")),

@@ -111,6 +111,7 @@ FILTERS: dict[str, Callable[[Site], list[Form]]] = {
     "complaint": lambda site: [{"casino__id__exact": site.casino.pk, "answered": "no"}],
     "correction": lambda site: [{"casino__id__exact": site.casino.pk}, {"state": "waiting"}],
     "job": lambda site: [{"kind__exact": "export"}],
+    "paymentorder": lambda site: [{"casino__id__exact": site.casino.pk, "state__exact": "ordered"}],
 }
 
 DESK = "admin/audit/"
@@ -224,9 +225,11 @@ one(
     path="admin/autocomplete/?"
     + urlencode({"app_label": "audit", "model_name": "nightsubscriber", "field_name": "officer", "term": ""}),
 )
-for _model in ("finding", "complaint", "correction", "job", "nightreport", "nightsubscriber", "person", "failedrun",
-               "quarantined", "ledgerprocess", "casino", "gamingtable", "apikey", "deadline", "casecontacts", "officer",
-               "loggedstream", "registerentry", "whatif", "webhook", "deadletter"):  # fmt: skip
+for _model in (
+    *("finding", "complaint", "correction", "job", "nightreport", "nightsubscriber", "person", "failedrun"),
+    *("quarantined", "ledgerprocess", "paymentorder", "casino", "gamingtable", "apikey", "deadline", "casecontacts"),
+    *("officer", "loggedstream", "registerentry", "whatif", "webhook", "deadletter"),
+):
     ANYWHERE["GET", f"{DESK}{_model}/{ROW}", "leads to the page of the row"] = lambda world, who, model=_model: [
         Ask(f"/{DESK}{model}/{site.rows[model].pk}/") for site in world.sites
     ]
@@ -576,6 +579,33 @@ posted(
 )
 AT["POST", f"{DESK}complaint/<int:pk>/answer/", ""] = lambda world, site, who: Ask(
     f"/{DESK}complaint/{site.complaint.pk}/answer/", {"outcome": "unfounded", "words": "seen on the video"}
+)
+
+# Payment orders
+
+ORDER = f"{DESK}paymentorder/"
+
+
+def _claim(site: Site) -> Form:
+    """Return what names a claim of which no payment is ordered, and what is owed by it."""
+    claimed = site.claimed
+    return {"kind": "payment", "by": "house", "player": claimed.player, "amount": str(claimed.owed["amount"])}
+
+
+AT["GET", f"{ORDER}new/<int:pk>/", ""] = lambda world, site, who: Ask(
+    f"/{ORDER}new/{site.claimed.pk}/?{urlencode(_claim(site))}"
+)
+AT["POST", f"{ORDER}new/<int:pk>/", ""] = lambda world, site, who: Ask(f"/{ORDER}new/{site.claimed.pk}/", _claim(site))
+AT["GET", f"{ORDER}<int:pk>/file/", ""] = lambda world, site, who: Ask(f"/{ORDER}{site.order.pk}/file/")
+for _what, _act_form in {
+    "paid": {"act": "paid", "receipt": "R-1", "cage": "main", "paid_on": "2026-11-20"},
+    "cancel": {"act": "cancel", "reason": "wrong guest"},
+}.items():
+    AT["POST", f"{ORDER}<int:pk>/decide/", _what] = lambda world, site, who, form=_act_form: Ask(
+        f"/{ORDER}{site.order.pk}/decide/", form
+    )
+AT["POST", f"{ORDER}<int:pk>/decide/", "approve"] = lambda world, site, who: Ask(
+    f"/{ORDER}{site.waiver.pk}/decide/", {"act": "approve", **SIGNED}
 )
 
 # The house register

@@ -25,13 +25,14 @@ from audit.access import accounts
 from audit.adjudication import runs as adjudication_runs
 from audit.adjudication import what_if as what_if_runs
 from audit.adjudication.replay import advance
-from audit.casework import actions, complaints, session_closing
+from audit.casework import actions, complaints, payment_orders, session_closing
 from audit.event_store import audit_trail
 from audit.event_store.audit_trail import COMMAND
 from audit.models import (
     Alert,
     ApiKey,
     BatchKind,
+    Case,
     CaseContacts,
     Casino,
     Correction,
@@ -52,6 +53,8 @@ from audit.models import (
     NightRun,
     NightSubscriber,
     Officer,
+    OrderKind,
+    PaymentOrder,
     Person,
     Quarantined,
     Role,
@@ -181,6 +184,7 @@ class Site:
         self.closing = session_closing.propose(
             self.colleague, self.correction.stream, float_minor=5_000_000, reason=burned
         )
+        self._order_payments()
         words = self.mark(Mark.RECORD, " was not paid")
         self.complaint = complaints.enter(self.colleague, complaints.Entered(self.stream, 1, time(21), "cage", words))
         error = ZeroDivisionError(self.mark(Mark.RECORD, " by nothing"))
@@ -189,6 +193,33 @@ class Site:
         broken = self.mark(Mark.RECORD, "broken")
         assert self.tenant.post(broken, [{"stream": broken, "seq": 1, "type": "?"}]).status_code == 422
         self.quarantined = Quarantined.objects.get(casino=self.casino)
+
+    def _order_payments(self) -> None:
+        """Record two winners who are not paid: of one the payment is ordered. Propose to waive what a player owes."""
+        stream = self.mark(Mark.RECORD, "four")
+        placed = {"bet": "rouge", "stake": 1_000}
+        wagers = [{**placed, "wager": self.mark(Mark.RECORD, name), "player": f"p-{name}"} for name in ("w1", "w2")]
+        opened = {"game": "french_roulette", "ruleset": "fr-roulette", "observes": ["collections"]}
+        events = numbered(
+            self.tenant.opener(stream, **opened),
+            *(("wager.placed", each) for each in wagers),
+            ("ball.settled", {"pocket": "1"}),
+            ("stakes.collected", {"wagers": [each["wager"] for each in wagers]}),
+            ("ball.settled", {"pocket": "2"}),
+        )
+        of_session = Finding.objects.standing().filter(stream=self._session("four", events), owed__by="house")
+        paid, self.claimed = of_session.order_by("pk")[:2]
+        overpaid = Finding.objects.standing().filter(casino=self.casino, owed__by="player").exclude(case=None).first()
+        reason = self.mark(Mark.RECORD, " asks for it")
+        self.order = self._order(paid, OrderKind.PAYMENT, reason)
+        assert overpaid is not None
+        self.waiver = self._order(overpaid, OrderKind.WAIVER, reason)
+
+    def _order(self, finding: Finding, kind: OrderKind, reason: str) -> PaymentOrder:
+        case = Case.objects.get(pk=finding.case_id)
+        owing = payment_orders.owing_of(case.pk, finding.owed["by"], finding.player)
+        assert owing is not None
+        return payment_orders.begin(self.colleague, case, owing, kind, reason=reason)
 
     def _corrected(self, name: str) -> Correction:
         """Record a session in which a wager is corrected after it was paid; return the finding, which waits."""
@@ -289,6 +320,7 @@ class Site:
             "complaint": self.complaint,
             "correction": self.correction,
             "job": self.job,
+            "paymentorder": self.order,
             "ledgerprocess": self.process,
             "nightreport": self.night,
             "nightsubscriber": self.subscriber,

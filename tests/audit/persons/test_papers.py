@@ -16,11 +16,22 @@ from django.core.cache import cache
 from django.urls import reverse
 from django.utils import timezone
 
-from audit.casework import actions, escalation
+from audit.casework import actions, escalation, payment_orders
 from audit.evidence.export import export
 from audit.jobs import runner
 from audit.jobs.queue import enqueue
-from audit.models import Finding, Job, JobKind, NightSubscriber, Officer, Person, Role, SavedView
+from audit.models import (
+    Case,
+    Finding,
+    Job,
+    JobKind,
+    NightSubscriber,
+    Officer,
+    OrderKind,
+    Person,
+    Role,
+    SavedView,
+)
 from audit.notifications import case_mail, feed
 from audit.notifications.mail import send
 from audit.notifications.webhook_delivery import body_of
@@ -83,8 +94,11 @@ class Paid:
         for name, form in (("en", "pdf"), ("fr", "pdf"), ("all", "xlsx"), ("croupiers", "csv"), ("all", "json")):
             address = reverse("admin:audit_nightreport_file", args=(self.night.report.pk, name, form))
             yield f"night.{name}.{form}", text_of(self.client.get(address).content)
-        address = reverse("admin:audit_finding_case", args=(pk, "order_payment"))
-        order = self.client.post(address, {"again": "1"})
+        case = Case.objects.get(pk=self.finding.case_id)
+        owing = payment_orders.owing_of(case.pk, "house", code)
+        assert owing is not None
+        ordered = owing.open or payment_orders.begin(self.officer, case, owing, OrderKind.PAYMENT)
+        order = self.client.get(reverse("admin:audit_paymentorder_file", args=(ordered.pk,)))
         assert order["Content-Type"] == "application/pdf"
         yield "payment order", text_of(order.content)
         yield "evidence", text_of(self.client.post(reverse("admin:audit_finding_evidence", args=(pk,))).content)

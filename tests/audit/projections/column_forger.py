@@ -20,7 +20,8 @@ from django.db import DatabaseError, connection, transaction
 from django.db.backends.utils import CursorWrapper
 
 from audit.projections.columns import state_of
-from audit.projections.coverage import MADE_AGAIN, TABLES, State
+from audit.projections.coverage import MADE_AGAIN, TABLES
+from audit.projections.coverage_lines import State
 from tests.audit.projections.forgers import CHOICES, KEYS
 from tests.audit.transparency.forger import unguard
 
@@ -65,6 +66,7 @@ NAMED_BY: Mapping[str, tuple[str, ...]] = {
         _PLACE.format(seq="t.next_seq", stream="t.stream_id"),
         "format('row %s is', t.id)",
     ),
+    "audit_paymentorder": ("t.reference",),
     "audit_casino": ("format('casino %s ', t.id)",),
     "audit_gamingtable": ("format('table %s ', t.id)",),
     "audit_apikey": ("t.prefix", "format('API key %s ', t.id)"),
@@ -140,6 +142,9 @@ OTHERS: Mapping[str, str] = {
     "audit_adjudicationrun.state": "case t.state when 'complete' then 'running' else 'complete' end",
     "audit_findingchange.kind": "case t.kind when 'opened' then 'superseded' else 'opened' end",
     "audit_sessionclosing.state": "case t.state when 'waiting' then 'approved' else 'waiting' end",
+    "audit_paymentorder.state": "case t.state when 'paid' then 'cancelled' else 'paid' end",
+    "audit_paymentorder.kind": "case t.kind when 'payment' then 'waiver' else 'payment' end",
+    "audit_paymentorder.debtor": "case t.debtor when 'house' then 'player' else 'house' end",
     "audit_accountrequest.state": "case t.state when 'waiting' then 'approved' else 'waiting' end",
     "audit_accountrequest.kind": "case t.kind when 'role' then 'email' else 'role' end",
     "audit_accountrequest.role": "case t.role when 'director' then 'auditor' else 'director' end",

@@ -19,8 +19,19 @@ from typing import Any
 
 from django.db.models import Max
 
-from audit.casework import actions
-from audit.models import Case, Finding, LoggedStream, NightReport, Officer, RegisterEntry, Role
+from audit.casework import actions, payment_orders
+from audit.models import (
+    CLEARED,
+    Case,
+    Finding,
+    LoggedStream,
+    NightReport,
+    Officer,
+    OrderKind,
+    PaymentOrder,
+    RegisterEntry,
+    Role,
+)
 from audit.models import Casino as CasinoRow
 from audit.projections.verify import Derived, verify_derived
 from audit.reconciliation import runs
@@ -149,6 +160,7 @@ def whole_record() -> Casino:
     _keep_register(casino)
     _conflict(casino, "conflict")
     _play_night(casino)
+    _order_payments(casino)
     seal()
     return casino
 
@@ -169,6 +181,22 @@ def _treat_cases(casino: Casino, of_dice: list[int], of_decided: list[int]) -> N
     for case_id in of_decided[1:2]:
         actions.perform(case_id, casino.officer, "take")
         actions.perform(case_id, casino.officer, "release")
+
+
+def _order_payments(casino: Casino) -> None:
+    """Have officers pay a claim of the house, after a first order was cancelled, and waive one that a player owes."""
+    for case in Case.objects.filter(casino=casino.casino).order_by("pk"):
+        for owing in payment_orders.owings_of(case.pk):
+            kind = OrderKind.PAYMENT if owing.by == "house" else OrderKind.WAIVER
+            if PaymentOrder.objects.filter(casino=casino.casino, kind=kind).exists():
+                continue
+            first = payment_orders.begin(casino.officer, case, owing, kind, reason="the player asks")
+            payment_orders.cancel(casino.second, first, reason="another amount was meant")
+            order = payment_orders.begin(casino.officer, case, owing, kind, reason="the player asks again")
+            order = payment_orders.approve(casino.second, order) if order.state == "waiting" else order
+            if kind == OrderKind.PAYMENT:
+                payment_orders.record_paid(casino.officer, order, receipt="R-1", cage="main", paid_on=DAY)
+    assert PaymentOrder.objects.filter(casino=casino.casino, state__in=CLEARED).count() == 2
 
 
 def _keep_register(casino: Casino) -> None:

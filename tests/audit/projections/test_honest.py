@@ -219,7 +219,6 @@ def test_each_action_on_a_case_holds(casino: Casino) -> None:
         (casino.other, "assign", {"assignee": casino.officer}),
         (casino.officer, "comment", {"reason": "  camera 4 \n"}),
         (casino.officer, "answer", {"reason": "I did not see it"}),
-        (casino.officer, "order_payment", {}),
         (casino.officer, "propose", {"reason": "it « shows »", "outcome": "confirmed"}),
         (casino.officer, "withdraw", {}),
         (casino.officer, "propose", {"reason": "it shows", "outcome": "confirmed"}),

@@ -24,7 +24,7 @@ from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.desk.audit_trail.written_entries import written
 from tests.audit.tables import Tenant
 
-FROM_EARLIER_VERSIONS = {"membership.added", "membership.changed"}
+FROM_EARLIER_VERSIONS = {"case.payment_ordered", "membership.added", "membership.changed"}
 """Types that no code writes any more, and that the trail of a casino may have: ``verify`` reads them."""
 
 

@@ -17,10 +17,9 @@ from audit.casework.debts import (
     stake_of_incident,
     with_money,
 )
-from audit.desk.findings.payment_order import _data, payees, payment_order
+from audit.casework.payment_orders import owings_of
 from audit.desk.persons.concerning import concerning
-from audit.models import Finding
-from audit.persons.directory import NO_NAMES
+from audit.models import Finding, PaymentOrder
 from audit.presentation import reference
 from tests.audit.casework.test_actions import Desk, client_of
 from tests.audit.casework.test_priority import found
@@ -29,6 +28,8 @@ from tests.audit.sessions import event, unique_name
 pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
 
 LIST = "/admin/audit/finding/"
+
+NEW = "/admin/audit/paymentorder/new/{}/"
 
 WON = ("wager.placed", {"wager": "w1", "bet": "rouge", "stake": 1_000, "player": "p1"})
 RESULT = ("ball.settled", {"pocket": "1"})
@@ -126,18 +127,21 @@ def test_the_page_of_each_finding_leads_to_the_one_with_the_claim(table: Table) 
     assert "The claim of this incident is at" in shown
     assert reference(table.claim) in shown
     assert [step.title for step in page.context["todo"]][1] == "Pay p1 €20."
-    assert "order_payment" in shown
+    assert NEW.format(table.head.pk) in shown
     page = table.get(f"{table.claim.pk}/change/")
     assert page.context["verdict"].plain_title == "The house owes p1 €20"
     assert "The claim of this incident is at" not in page.content.decode()
 
 
 def test_a_payment_order_is_of_the_incident_whichever_of_its_findings_it_is_made_at(table: Table) -> None:
-    client, name = client_of(table.desk.first), f"{reference(table.head)}.pdf"
+    client, claim = client_of(table.desk.first), {"kind": "payment", "by": "house", "player": "p1"}
     for finding in (table.head, table.claim):
-        answer = client.post(f"{LIST}{finding.pk}/case/order_payment/")
-        assert (answer["Content-Type"], answer.content[:5]) == ("application/pdf", b"%PDF-")
-        assert name in answer["Content-Disposition"]
+        asked = client.get(NEW.format(finding.pk), claim, headers={"accept-language": "en"})
+        assert (asked.context["amount"], asked.context["who"]) == ("€20.00", "p1")
+        client.post(NEW.format(finding.pk), {**claim, "amount": "2000"})
+    (order,) = PaymentOrder.objects.filter(case=table.head.case_id)
+    assert (order.amount, order.player, order.state) == (2_000, "p1", "ordered")
+    assert table.words() == "€20 owed to p1", "an order pays nothing"
 
 
 def test_what_is_paid_in_part_is_owed_less(table: Table) -> None:
@@ -160,8 +164,8 @@ def test_what_was_put_right_owes_nothing_and_is_on_no_payment_order(table: Table
     assert table.get("", queue="open").context["listed"].sums.to_players == ""
     client = client_of(table.desk.first)
     for finding in (table.head, table.claim):
-        assert client.post(f"{LIST}{finding.pk}/case/order_payment/").status_code == 404
-        assert "order_payment" not in table.get(f"{finding.pk}/change/").content.decode()
+        assert client.get(NEW.format(finding.pk), {"kind": "payment", "by": "house", "player": "p1"}).status_code == 404
+        assert "paymentorder/new" not in table.get(f"{finding.pk}/change/").content.decode()
 
 
 @pytest.mark.parametrize(("approved_by", "severity"), [("chief", "info"), ("p1", "critical")])
@@ -173,10 +177,10 @@ def test_what_was_settled_owes_nothing_whoever_approved_it(table: Table, approve
     with override("fr"):
         assert table.words() == "réglé à l’amiable"
     assert table.row().stake.amount == ""
-    assert client_of(table.desk.first).post(f"{LIST}{table.claim.pk}/case/order_payment/").status_code == 404
+    assert "paymentorder/new" not in table.get(f"{table.claim.pk}/change/").content.decode()
 
 
-def test_an_incident_of_several_players_is_on_one_order_with_a_sum_for_each(desk: Desk) -> None:
+def test_an_incident_of_several_players_has_a_claim_for_each(desk: Desk) -> None:
     first = found(desk, "major", rule="payout-missing", euros=-50, player="p1")
     for euros, player in ((-20, "p2"), (-5, "p1"), (30, "p3")):
         found(desk, "major", rule="payout-missing" if euros < 0 else "payout-overpaid", euros=euros, player=player,
@@ -184,10 +188,8 @@ def test_an_incident_of_several_players_is_on_one_order_with_a_sum_for_each(desk
     first = Finding.objects.get(pk=first.pk)
     assert (debt_of_incident(first).to_players, debt_of_incident(first).to_bank) == (7_500, 3_000)
     assert stake_of_incident(first).text == "€75 owed to players; €30 owed to the house"
-    assert payees(first) == ["p1", "p2"]
-    written = _data(first, desk.first, NO_NAMES, timezone.now())
-    assert written["payees"] == [["p1", "€55.00"], ["p2", "€20.00"]]
-    assert payment_order(first, desk.first, NO_NAMES, timezone.now())[:5] == b"%PDF-"
+    owings = [(each.by, each.player, each.amount) for each in owings_of(first.case_id or 0)]
+    assert owings == [("house", "p1", 5_500), ("house", "p2", 2_000), ("player", "p3", 3_000)]
     page = client_of(desk.first).get(f"{LIST}{first.pk}/change/", headers={"accept-language": "en"})
     assert page.context["verdict"].plain_title == "The house owes several players €75"
 

@@ -216,21 +216,12 @@ def test_a_finding_is_found_by_its_reference(desk: Desk) -> None:
     assert not stranger.get("/admin/audit/finding/", {"q": named}).context["cl"].result_list
 
 
-def test_a_payment_order_is_one_page_for_the_cage_and_an_action_on_the_case(desk: Desk) -> None:
+def test_the_step_that_pays_leads_to_the_claim(desk: Desk) -> None:
     finding = found(desk, "minor", rule="payout-missing", euros=-864, owed=DUE_TO, player="p1")
     overpaid = found(desk, "minor", euros=2, owed=DUE_BY, player="p1")
     client = client_of(desk.first)
-    address = f"/admin/audit/finding/{finding.pk}/case/order_payment/"
-    assert address in client.get(f"/admin/audit/finding/{finding.pk}/change/").content.decode()
-    answer = client.post(address)
-    assert (answer["Content-Type"], answer.content[:5]) == ("application/pdf", b"%PDF-")
-    assert f"{reference(finding)}.pdf" in answer["Content-Disposition"]
-    page = client.get(f"/admin/audit/finding/{finding.pk}/change/")
-    assert "Payment order made by" in page.content.decode()
-    assert [line["action"].type for line in page.context["casework"]["history"]] == ["case.payment_ordered"]
-    other = f"/admin/audit/finding/{overpaid.pk}/"
-    assert client.post(f"{other}case/order_payment/").status_code == 404
-    assert "order_payment" not in client.get(f"{other}change/").content.decode()
-    refused = client_of(desk.auditor).post(address)
-    assert refused.status_code != 200
-    assert page.context["casework"]["case"].actions.count() == 1
+    page = client.get(f"/admin/audit/finding/{finding.pk}/change/").content.decode()
+    assert '<a class="btn sm" href="#claims">' in page
+    assert 'id="claims"' in page
+    page = client.get(f"/admin/audit/finding/{overpaid.pk}/change/").content.decode()
+    assert 'href="#claims"' not in page, "the cage pays nothing here"

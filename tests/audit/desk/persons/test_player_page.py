@@ -176,8 +176,8 @@ def test_what_is_owed_to_a_player_and_open_leads_to_its_finding_or_to_the_list_o
     reader = client_of(hired(night.tenant, Role.OFFICER, "reader"))
     shown = reader.get(player_page(night.casino, owed.player)).content.decode()
     found = concerning(night.casino, "player", owed.player, DAY.replace(day=1))
-    mine = found.open_of("player")
-    address = f"/admin/audit/finding/{owed.pk}/change/" if len(mine) == 1 else "queue=open&amp;owed=player"
+    mine = found.owed_to("player")
+    address = f"/admin/audit/finding/{owed.pk}/change/" if len(mine) == 1 else "owed=player"
     assert mine
     assert address in shown.split('<a class="btn go" href="')[1].split("</a>")[0]
     assert f"To be paid: {money_in_prose(sum(each.amount for each in mine), owed.currency)}" in shown

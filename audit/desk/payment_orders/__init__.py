@@ -1,0 +1,1 @@
+"""Payment orders and waivers at the desk."""

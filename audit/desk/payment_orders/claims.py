@@ -1,0 +1,105 @@
+"""The claims of an incident on its page: who is owed how much, what officers did about it, and the next step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.http import urlencode
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from audit.casework import payment_orders
+from audit.casework.debts import LOSERS
+from audit.casework.payment_orders import Owing
+from audit.desk.names import directory_for
+from audit.desk.scoped_admin import officer_of
+from audit.models import Finding, OrderKind, OrderState, PaymentOrder
+from audit.persons.directory import Directory, players
+from audit.presentation import date_time, day, money_in_prose, officer_name
+
+NEXT: Mapping[str, Promise] = {
+    OrderState.WAITING: _("Approve or cancel"),
+    OrderState.ORDERED: _("Record the payment or cancel"),
+}
+"""What is done next about an open order."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownOrder:
+    """One order of a claim, what became of it in words, and the next step; "" for one at its end."""
+
+    order: PaymentOrder
+    words: str
+    next: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownClaim:
+    """One claim: ``words`` say who owes it to whom. The addresses are "" where the officer cannot order or waive it."""
+
+    side: str
+    amount: str
+    words: str
+    orders: list[ShownOrder]
+    order_address: str
+    waive_address: str
+
+
+def claims_shown(request: HttpRequest, finding: Finding) -> list[ShownClaim]:
+    """Return the claims of the incident of a finding as its page shows them; none of a finding without a case."""
+    if finding.case_id is None:
+        return []
+    owings = payment_orders.owings_of(finding.case_id)
+    directory = directory_for(request, finding.casino_id, players([each.player for each in owings if each.player]))
+    may_begin = payment_orders.may_begin(officer_of(request), finding.casino_id)
+    return [_shown(finding, each, directory, may_begin=may_begin and each.open is None) for each in owings]
+
+
+def _shown(finding: Finding, owing: Owing, directory: Directory, *, may_begin: bool) -> ShownClaim:
+    def address(kind: str) -> str:
+        claim = urlencode({"kind": kind, "by": owing.by, "player": owing.player})
+        return f"{reverse('admin:audit_paymentorder_new', args=[finding.pk])}?{claim}"
+
+    can_begin = may_begin and owing.amount > 0
+    return ShownClaim(
+        LOSERS[owing.by],
+        money_in_prose(owing.amount, owing.currency),
+        claim_words(owing.by, payee(owing.player, directory), is_owed=owing.amount > 0),
+        [ShownOrder(each, state_words(each), str(NEXT.get(each.state, ""))) for each in owing.orders],
+        address(OrderKind.PAYMENT) if can_begin and owing.by == "house" else "",
+        address(OrderKind.WAIVER) if can_begin else "",
+    )
+
+
+def payee(player: str, directory: Directory) -> str:
+    """Return the player of a claim as pages name them."""
+    return directory.player(player) if player else gettext("player not recorded")
+
+
+def claim_words(by: str, who: str, *, is_owed: bool = True) -> str:
+    """Return who owes a claim to whom: “the house owes Ann Smith”."""
+    if not is_owed:
+        return gettext("%(player)s: nothing is owed") % {"player": who}
+    words = gettext("the house owes %(player)s") if by == "house" else gettext("%(player)s owes the house")
+    return words % {"player": who}
+
+
+def state_words(order: PaymentOrder) -> str:
+    """Return what became of an order: by whom, when, with which receipt."""
+    casino = order.casino
+    if order.state == OrderState.PAID and order.paid_on is not None:
+        paid = {"day": day(order.paid_on, with_year=True), "receipt": order.receipt, "cage": order.cage}
+        return gettext("paid on %(day)s, receipt %(receipt)s, %(cage)s") % paid
+    acts = {
+        OrderState.WAITING: (gettext("asked by %(officer)s, %(at)s; a second officer must approve"), "asked"),
+        OrderState.ORDERED: (gettext("ordered by %(officer)s, %(at)s"), "asked"),
+        OrderState.WAIVED: (gettext("waived, approved by %(officer)s, %(at)s"), "approved"),
+        OrderState.CANCELLED: (gettext("cancelled by %(officer)s, %(at)s"), "ended"),
+    }
+    words, act = acts[OrderState(order.state)]
+    officer, at = getattr(order, f"{act}_by"), getattr(order, f"{act}_at")
+    return words % {"officer": officer_name(officer), "at": date_time(at, casino)}
