@@ -16,6 +16,7 @@ from audit.casework.payment_orders import OrderRefused, Owing
 from audit.event_store import audit_trail
 from audit.event_store.append import EntryRefused
 from audit.models import Case, Casino, Finding, Officer, OrderKind, PaymentOrder, Role
+from audit.notifications import feed
 from settlement.catalogue.sentences import EXPONENTS
 from tests.audit.access.test_account_walls import DENIED, WEB, refused
 from tests.audit.casework.test_actions import Desk, hired
@@ -205,6 +206,17 @@ def test_what_was_paid_stays_paid_when_the_session_is_read_anew(claim: Claim) ->
     assert order.amount == 1_000, "the rest alone is ordered"
     payment_orders.record_paid(claim.desk.first, order, **RECEIPT)
     assert claim.owed()[0] == 0
+
+
+def test_the_feed_and_the_interface_say_what_was_paid_of_a_claim(claim: Claim) -> None:
+    casino_id = claim.desk.tenant.casino.pk
+    before = feed.number(casino_id)
+    claim.paid()
+    feed.number(casino_id)
+    changes = feed.documents(feed.changes(casino_id, before, limit=100))
+    said = [(each["type"], each["finding"]["owed"]["amount"], each["finding"]["cleared"]) for each in changes]
+    assert said == [("finding.amended", 2_500, 2_500), ("finding.amended", 1_500, 1_500)]
+    assert claim.desk.tenant.get(f"/findings/{claim.head.pk}").json()["cleared"] == 2_500
 
 
 def test_what_the_table_puts_right_after_an_order_is_owed_no_more(claim: Claim) -> None:
