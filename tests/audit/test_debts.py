@@ -15,6 +15,7 @@ from audit.access.scope import Scope
 from audit.adjudication.replay import advance
 from audit.casework import actions, payment_orders
 from audit.casework.debts import claim_of, debt_of, debt_of_incident, with_money
+from audit.casework.stakes import stake_of
 from audit.desk.findings.queues import HEADS
 from audit.desk.overview.waits import Loss
 from audit.desk.persons.concerning import concerning
@@ -24,7 +25,10 @@ from audit.models import Case, Finding, GamingTable, NightReport, OrderKind, Ord
 from audit.notifications import feed
 from audit.reconciliation import director, runs
 from audit.simulation import RULESET_NAMES, play
+from settlement.catalogue import RULES
+from settlement.catalogue.money import NO_SUM
 from settlement.catalogue.sentences import exponent
+from settlement.differences import COMMISSIONS, NOT_OWED, PAID
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.reconciliation.played import DAY, MORNING, Events, buy_ins, count, record, session
 from tests.audit.tables import Tenant
@@ -148,6 +152,17 @@ class Played:
     def cases(self) -> list[Case]:
         return list(Case.objects.filter(casino=self.tenant.casino).order_by("pk"))
 
+    def without_amount(self) -> list[str]:
+        """Return the findings that are no debt, say “no amount”, and recorded another amount than was expected."""
+        return [
+            str(each)
+            for each in self.standing
+            if not stake_of(each).amount
+            and each.rule not in DEBTS | NO_SUM
+            and "money" in (RULES[each.rule].expected_is, RULES[each.rule].recorded_is)
+            and (each.expected or 0) != (each.recorded or 0)
+        ]
+
     def treat_claims(self) -> Sides:
         """Close some cases, order some payments, pay some orders and waive some claims. Return what is settled so."""
         second = hired(self.tenant, Role.SECOND, "second")
@@ -183,6 +198,9 @@ class Played:
         claims = [claim_of(each) for each in self.standing.exclude(**{role: ""})]
         return sides((each.by, each.amount) for each in claims if each is not None)
 
+
+DEBTS = PAID | COMMISSIONS | NOT_OWED
+"""The rules whose amount is a debt: it stands at one finding of an incident."""
 
 IN_FILE = {"house": "owed_to_players", "player": "owed_to_bank"}
 
@@ -224,6 +242,7 @@ def test_every_page_and_paper_says_what_the_incidents_of_a_night_owe(ruleset: st
     for role in ("player", "croupier"):
         assert night.persons(role) == night.named(role), role
     assert night.overview() == night.queue_and_closed() == night.of_night() == night.of_month() == owed
+    assert night.without_amount() == []
     settled = night.treat_claims()
     owed = {name: amount - settled[name] for name, amount in owed.items()}
     assert night.incidents() == night.claims_on_pages() == owed

@@ -18,6 +18,7 @@ from audit.casework.debts import (
     with_money,
 )
 from audit.casework.payment_orders import owings_of
+from audit.casework.stakes import stake_of
 from audit.desk.persons.concerning import concerning
 from audit.models import Finding, PaymentOrder
 from audit.presentation import reference
@@ -222,3 +223,32 @@ def test_a_claim_that_no_longer_stands_is_owed_by_no_incident(desk: Desk) -> Non
     assert set(incidents_owing(standing, "house")) == {table.head, table.claim}
     Finding.objects.filter(pk=table.claim.pk).update(status="superseded", superseded_at=timezone.now())
     assert not incidents_owing(standing, "house").exists()
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected", "recorded", "english", "french"),
+    [
+        ("accounting-variance", 0, -91_600, "€916, less than expected", "916 €, de moins que prévu"),
+        ("accounting-variance", 100, 91_700, "€916, more than expected", "916 €, de plus que prévu"),
+        ("goodwill-paid", None, 500, "€5, recorded", "5 €, enregistré"),
+        ("imprisoned-stake-withdrawn", None, 1_000, "€10, recorded", "10 €, enregistré"),
+        ("dice-rubbed-or-held", None, None, "no amount", "aucun montant"),
+    ],
+)
+def test_money_that_nobody_owes_has_its_amount(
+    desk: Desk, rule: str, expected: int | None, recorded: int | None, english: str, french: str
+) -> None:
+    finding = found(desk, "major", rule=rule, expected=expected, recorded=recorded, owed=None)
+    assert stake_of(finding).text == english
+    with override("fr"):
+        assert stake_of(finding).text.replace("\N{NO-BREAK SPACE}", " ") == french
+    row = next(
+        row
+        for group in client_of(desk.first)
+        .get(LIST, {"queue": "open"}, headers={"accept-language": "en"})
+        .context["listed"]
+        .groups
+        for row in group.rows
+        if row.finding.pk == finding.pk
+    )
+    assert bool(row.stake.amount) == (english != "no amount")
