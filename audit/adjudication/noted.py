@@ -4,7 +4,7 @@
                           └───► memory, stored with the snapshot ──────────┴─► ``projection_of``: nothing is read again
 
 An adjudication without ``memory`` notes nothing: that of a sandbox, of a count room, of a what-if run, one that began
-before there were notes, or one whose step has failed and is tried again. Its session is read anew for what is kept of it.
+before there were notes, or one whose step has failed and is tried again. The close reads its session anew.
 """
 
 from __future__ import annotations

@@ -246,7 +246,7 @@ def _sheet(file: BinaryIO, name: str) -> Iterator[Iterator[tuple[int, list[Any]]
 
 
 def _weigh(archive: ZipFile) -> None:
-    """Raise ``UnreadableFile`` for a workbook that would fill the memory. The library unpacks no more than the archive declares."""
+    """Raise ``UnreadableFile`` for a workbook that would fill the memory, by the sizes that its archive declares."""
     parts = archive.infolist()
     kept = sum(part.file_size for part in parts if not part.filename.startswith("xl/worksheets/"))
     swollen = any(part.file_size > max(MAX_UNPACKED, MAX_RATIO * part.compress_size) for part in parts)

@@ -3,8 +3,8 @@
     nightsubscriber.added, .changed, .deleted ─► who receives the nights and the alerts, in which language
     case.video_asked ──────────────────────────► which recording was asked for, by whom, at which address
 
-The rows alone say how far each message has come. Entries of 0.2.0 and before name neither person nor recording: of those
-only the existence of a row is held.
+The rows alone say how far each message has come. Entries of 0.2.0 and before name neither person nor recording: they
+prove only that there is a row.
 """
 
 from __future__ import annotations
