@@ -7,7 +7,7 @@
     --false    how many questions are asked in fair years of 20 tables
     --season   a season in which a fraud is hidden (``benchmarks.season``): what is raised, when, and who is named;
                --fraud NAME and --strength, else each; --tables, --nights, --coups, --seed
-    --write    also write the tables into benchmarks/results/ledger.md and docs/frauds.md, the curves into the docs
+    --write    also write the tables into benchmarks/results/ledger.md, the curves into the docs
     --short    few runs, or a small season: what CI runs; fails if power or level has dropped
 
 The copy in floating point gives the delays; tests hold it to the shipped code. The shipped code gives those of
@@ -40,7 +40,6 @@ from settlement.eprocess.budget import level
 from settlement.eprocess.kinds import KINDS
 
 PAGE, CURVES = RESULTS / "ledger.md", DOCS / "images" / "ledger-power.svg"
-FRAUDS_PAGE = DOCS / "frauds.md"
 
 
 class Delays(NamedTuple):
@@ -167,7 +166,7 @@ def in_season(options: argparse.Namespace) -> int:
     lines = table(orderly, branches)
     print("\n".join(lines))
     if options.write:
-        write("season", lines, FRAUDS_PAGE)
+        write("season", lines, PAGE)
     expected = orderly.ledger.spent
     return int(not all(branch.naming() for branch in branches) or len(orderly.questions) > 1 + expected)
 
