@@ -268,7 +268,7 @@ def _sources(folder: Path) -> Iterable[Path]:
 STOPPERS = (
     (
         "a sentence that begins with Who or What",
-        r"{start}(?:Who|Whom|Whoever|Whomever|What|Whatever|That which)\b[^.!?|]*(?=\.)",
+        r"{start}(?:Who|Whom|Whoever|Whomever|What(?!-if)|Whatever|That which)\b[^.!?|]*(?=\.)",
     ),
     ("is told, is said", r"\b(?:is|are|was|were|be|been|being)\s+(?:told|said)\b"),
     ("has it that", r"\bha(?:s|ve)\s+it\s+that\b"),

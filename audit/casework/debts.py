@@ -8,8 +8,8 @@ added up, wherever they stand among the findings of an incident, and the same mo
 the house to one player is not set off against what another owes to the house: a debt has two sides.
 
 A claim is owed from the moment that it is found until it is paid, waived, or put right at the table: whether its case
-is open or closed makes no difference. What officers had paid or waived of it is ``Finding.cleared``, which the database
-keeps: see ``audit.casework.payment_orders``.
+is open or closed makes no difference. ``Finding.cleared`` is what officers had paid or waived of it; the database keeps
+it: see ``audit.casework.payment_orders``.
 
 This is the only place that says what counts: ``debt_of`` for findings in memory, and beside it the same as SQL, for
 lists that are sorted, narrowed and summed in the database.
