@@ -230,7 +230,7 @@ class FindingAdmin(CaseworkAdmin):
             is_queue_of_cases = queue.sums is not None
             page.context_data |= {  # type: ignore[attr-defined]
                 "listed": queue,
-                "owed_by_closed": _owed_by_closed(request) if request.GET.dict() == {"queue": "open"} else (),
+                "owed_by_closed": _owed_by_closed(request) if _has_closed(request, context["tabs"]) else (),
                 "grouped": choices_of(request, listed) if is_queue_of_cases and not request.GET.get("owed") else (),
                 "headings": list(headings_of(listed, are_sorting=not is_queue_of_cases)),
                 "num_sorted_fields": len(listed.get_ordering_field_columns()),
@@ -333,6 +333,11 @@ class FindingAdmin(CaseworkAdmin):
 def _remedies(shown: Mapping[str, Any]) -> list[str]:
     """Return what is to be done about a finding, and about those at which the claim of its incident stands."""
     return [shown["remedy"], *(each["remedy"] for each in shown["claims"])]
+
+
+def _has_closed(request: HttpRequest, shown: Any) -> bool:
+    """Return whether a list is the queue of all open incidents, and there are closed ones beside it."""
+    return request.GET.dict() == {"queue": "open"} and any(tab.count for tab in shown if tab.name == "closed")
 
 
 def _owed_by_closed(request: HttpRequest) -> list[Loss]:

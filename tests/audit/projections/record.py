@@ -121,6 +121,21 @@ class Casino:
         replayed(stream_id)
         return stream_id
 
+    def unpaid(self, name: str) -> None:
+        """Record a session in which a winner is swept and not paid, and read it."""
+        stream = self.name(name)
+        opened = {"game": "french_roulette", "ruleset": "fr-roulette", "observes": ["collections"]}
+        events = numbered(
+            self.tenant.opener(stream, **opened),
+            ("wager.placed", {"wager": "w1", "bet": "rouge", "stake": 1_000, "player": "p1"}),
+            ("ball.settled", {"pocket": "1"}),
+            ("stakes.collected", {"wagers": ["w1"]}),
+            ("ball.settled", {"pocket": "2"}),
+            CLOSED,
+        )
+        assert self.tenant.post(stream, events).status_code == 201
+        replayed(self.tenant.stream(stream).stream_id)
+
     def corrected(self, name: str, *, closed: bool = True) -> int:
         """Record a session that is corrected after money moved, and read it. Return its stream's id."""
         return self.desk.session(self.name(name), *([CLOSED] if closed else []))
@@ -151,6 +166,7 @@ def whole_record() -> Casino:
     casino = Casino()
     dice = casino.played("dice")
     casino.played("open", closed=False)
+    casino.unpaid("unpaid")
     casino.corrected("waits")
     casino.desk.refused(casino.corrected("refused"))
     decided = casino.corrected("decided")
