@@ -227,6 +227,67 @@ def _as_recorded(session: Session, wager: Wager, by_rules: Win, debt: int | None
     return Win(stakes, 0, commission, winnings)
 
 
+class LineSum:
+    """The sum of some lines, field by field: amounts are minor units, ``adjudicated`` and ``recorded`` L, Z, V and G.
+
+    ``lines`` is how many, ``returned`` what was decided and not lost.
+    """
+
+    __slots__ = (
+        "adjudicated",
+        "carried",
+        "imprisoned",
+        "lines",
+        "recorded",
+        "returned",
+        "stakes",
+        "theoretical",
+        "unadjudicated",
+        "undecided",
+    )
+
+    def __init__(self) -> None:
+        self.lines = self.stakes = self.returned = self.unadjudicated = self.undecided = self.imprisoned = 0
+        self.theoretical, self.carried = Sum(), Sum()
+        self.adjudicated: tuple[int, int, int, int] = Win()
+        self.recorded: tuple[int, int, int, int] = Win()
+
+    def add(self, line: WagerLine, won: int) -> None:
+        """Add a line that ``won`` this for the house, as it was recorded."""
+        self.lines += 1
+        decided = line.decided
+        self.stakes += decided
+        self.returned += decided - won if won > 0 else decided
+        if line.unadjudicated:
+            self.unadjudicated += line.unadjudicated
+        if line.undecided or line.imprisoned:
+            self.undecided += line.undecided
+            self.imprisoned += line.imprisoned
+        theoretical = line.theoretical
+        self.theoretical.add(theoretical.numerator, theoretical.denominator)
+        if line.carried:
+            self.carried.add(line.carried.numerator, line.carried.denominator)
+        lost, halves, commissions, winnings = line.adjudicated
+        own = self.adjudicated
+        self.adjudicated = (own[0] + lost, own[1] + halves, own[2] + commissions, own[3] + winnings)
+        lost, halves, commissions, winnings = line.recorded
+        own = self.recorded
+        self.recorded = (own[0] + lost, own[1] + halves, own[2] + commissions, own[3] + winnings)
+
+    def add_all(self, other: LineSum) -> None:
+        """Add the lines that ``other`` is a sum of."""
+        self.lines += other.lines
+        self.stakes += other.stakes
+        self.returned += other.returned
+        self.unadjudicated += other.unadjudicated
+        self.undecided += other.undecided
+        self.imprisoned += other.imprisoned
+        self.theoretical.add_all(other.theoretical)
+        self.carried.add_all(other.carried)
+        self.adjudicated = Win(*self.adjudicated).plus(Win(*other.adjudicated))
+        self.recorded = Win(*self.recorded).plus(Win(*other.recorded))
+
+
 def concession_line(name: str, kind: str, amount: int) -> WagerLine:
     """Return the line of money that the house gave without a wager, ``amount`` in minor units, below zero if it got.
 
@@ -261,31 +322,21 @@ class Bridge(Struct, frozen=True, kw_only=True):
     carried: Fraction = Fraction(0)
 
     @classmethod
-    def of(cls, bank: Bank, lines: Iterable[WagerLine]) -> Bridge:
-        """Return the sum of ``lines``, with the session's ``bank``."""
-        stakes = unadjudicated = undecided = imprisoned = 0
-        theoretical, carried = Sum(), Fraction(0)
-        adjudicated = recorded = list(Win())
-        for line in lines:
-            stakes += line.decided
-            unadjudicated += line.unadjudicated
-            undecided += line.undecided
-            imprisoned += line.imprisoned
-            theoretical.add(line.theoretical.numerator, line.theoretical.denominator)
-            if line.carried:
-                carried += line.carried
-            adjudicated = list(map(add, adjudicated, line.adjudicated))
-            recorded = list(map(add, recorded, line.recorded))
+    def of(cls, bank: Bank, sums: Iterable[LineSum]) -> Bridge:
+        """Return what ``sums`` of lines add up to, with the session's ``bank``."""
+        whole = LineSum()
+        for each in sums:
+            whole.add_all(each)
         return cls(
             bank=bank,
-            stakes=stakes,
-            theoretical=theoretical.value(),
-            adjudicated=Win(*adjudicated),
-            recorded=Win(*recorded),
-            unadjudicated=unadjudicated,
-            undecided=undecided,
-            imprisoned=imprisoned,
-            carried=carried,
+            stakes=whole.stakes,
+            theoretical=whole.theoretical.value(),
+            adjudicated=Win(*whole.adjudicated),
+            recorded=Win(*whole.recorded),
+            unadjudicated=whole.unadjudicated,
+            undecided=whole.undecided,
+            imprisoned=whole.imprisoned,
+            carried=whole.carried.value(),
         )
 
     def __add__(self, other: Bridge) -> Bridge:

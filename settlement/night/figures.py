@@ -8,7 +8,6 @@ something is pending on, the retired ones, and what was noted (``notes``).
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from operator import attrgetter
@@ -42,15 +41,14 @@ from settlement.events import (
 )
 from settlement.families import observed
 from settlement.interceptors import Fold
-from settlement.night.bridge import Bank, Bridge, WagerLine, concession_line, wager_line
+from settlement.night.bridge import Bank, Bridge, LineSum, WagerLine, Win, concession_line, wager_line
 from settlement.night.chances import chances_of
 from settlement.night.duty import Duty, PaidBy
 from settlement.night.notes import BUY_INS_LISTED, Closer, Concession, Memory, Notes, Opener, Slip
-from settlement.night.wins import WINS_NOTED, recorded_win
+from settlement.night.wins import WINS_NOTED, when
 from settlement.ruleset import RULESETS
 from settlement.staff import payer
 from settlement.state import Wager
-from settlement.sums import Sum
 from settlement.verdicts import debts_as_they_stand
 
 NOBODY = ""
@@ -156,6 +154,43 @@ def _fraction(kind: type, text: object) -> object:
     return kind(text)
 
 
+class Sums:
+    """What the lines of a session add up to: ``lines`` by bet and player, and those that are listed one by one."""
+
+    def __init__(self) -> None:
+        self.lines: dict[tuple[str, str], LineSum] = {}
+        self.wins: list[tuple[int, int]] = []
+        self.errors: list[tuple[WagerLine, Wager | None]] = []
+        self.standing: list[UndecidedStake] = []
+
+    def add(self, line: WagerLine, wager: Wager | None, player: str = NOBODY) -> None:
+        """Add one line; ``wager`` is None for money apart from wagers."""
+        key = line.bet, player
+        of_both = self.lines.get(key)
+        if of_both is None:
+            of_both = self.lines[key] = LineSum()
+        won = line.recorded.total
+        of_both.add(line, won)
+        if len(self.wins) <= WINS_NOTED:
+            self.wins.append((when(wager), won))
+        if won - line.adjudicated.total != line.unadjudicated:
+            self.errors.append((line, wager))
+        if line.undecided or line.imprisoned:
+            assert wager is not None, "only a stake is in play"
+            self.standing.append(
+                UndecidedStake(
+                    line.wager,
+                    line.bet,
+                    line.status,
+                    wager.placed_by,
+                    line.undecided + line.imprisoned,
+                    line.zeros,
+                    line.refund,
+                    line.present_value,
+                )
+            )
+
+
 class SessionProjection:
     """Computes the figures of one session, fed page by page in order of ``seq``.
 
@@ -179,7 +214,7 @@ class SessionProjection:
         """Be the projection of ``state``, that has noted ``notes`` of its events and remembers ``memory``."""
         self.state = state
         self.notes = notes
-        self.wins: list[tuple[int, int]] = []  # as ``figures`` has listed them last: ``recorded_win`` of each
+        self._sums: Sums | None = None
         self._table = memory.table
         self._recorder = Recorder(notes)
         self._recorder.dice_set, self._recorder.placed_at = memory.dice_set, memory.placed_at
@@ -236,7 +271,7 @@ class SessionProjection:
 
     def feed(self, page: Sequence[Event]) -> None:
         """Read the next events of the stream."""
-        state = self.state
+        state, self._sums = self.state, None
         state.recall(self._retired[wager_id] for wager_id in state.unheld(page) & self._retired.keys())
         state.feed_all(page, self.interceptors)
         self.note_findings()
@@ -245,6 +280,7 @@ class SessionProjection:
 
     def hold(self) -> None:
         """Hold what the state has now, of a stream that its owner has folded whole."""
+        self._sums = None
         self.note_findings()
         self._retired = dict(self.state.table.wagers)
 
@@ -274,7 +310,7 @@ class SessionProjection:
     def figures(self) -> Figures:
         """Return the figures through the last event fed."""
         table, session, notes = self.state.table, self.state.table.session, self.notes
-        opener, closer = notes.opener, notes.closer
+        opener, closer, sums = notes.opener, notes.closer, self.sums()
         bank = Bank(
             currency=opener.currency if opener else "XXX",
             opening_float=opener.float if opener else 0,
@@ -290,7 +326,7 @@ class SessionProjection:
             events=table.events,
             last_seq=self.state.last_seq,
             is_adjudicated=session is not None,
-            bridge=Bridge.of(bank, ()),
+            bridge=Bridge.of(bank, sums.lines.values()),
             luck=notes.luck.value(),
             variance=notes.variance.value(),
             lost=notes.lost,
@@ -300,47 +336,36 @@ class SessionProjection:
             croupiers={croupier: PaidBy(payouts) for croupier, payouts in sorted(notes.payouts().items())},
             duty=self._duty.duties(),
             draws=notes.draws,
+            standing=sums.standing,
             unchecked=[] if session is None else unchecked(table, RULESETS[session.ruleset], session),
         )
         if opener is not None:
             _copy_opener(figures, opener)
-        self.wins = []
-        figures.bridge = Bridge.of(bank, self._listed_lines(figures))
+        for (bet, _player), each in sums.lines.items():
+            of_bet = figures.bets.setdefault(bet, BetSum())
+            of_bet.wagers += each.lines
+            of_bet.stakes += each.stakes
+            of_bet.theoretical += each.theoretical.value()
+            of_bet.adjudicated += Win(*each.adjudicated).total
+            of_bet.recorded += Win(*each.recorded).total
+        figures.errors = [self._error(line, wager, figures) for line, wager in sums.errors]
         return figures
 
-    def _listed_lines(self, figures: Figures) -> Iterator[WagerLine]:
-        """Yield every line, and add it to the lists and sums of ``figures`` that it belongs to."""
-        theoretical: defaultdict[str, Sum] = defaultdict(Sum)
-        for line, wager in self.lines():
-            bet = figures.bets.get(line.bet)
-            if bet is None:
-                bet = figures.bets[line.bet] = BetSum()
-            bet.wagers += 1
-            bet.stakes += line.decided
-            theoretical[line.bet].add(line.theoretical.numerator, line.theoretical.denominator)
-            bet.adjudicated += line.adjudicated.total
-            bet.recorded += line.recorded.total
-            if len(self.wins) <= WINS_NOTED:
-                self.wins.append(recorded_win(line, wager))
-            if line.payout_error:
-                figures.errors.append(self._error(line, wager, figures))
-            if line.undecided or line.imprisoned:
-                assert wager is not None
-                figures.standing.append(
-                    UndecidedStake(
-                        line.wager,
-                        line.bet,
-                        line.status,
-                        wager.placed_by,
-                        line.undecided + line.imprisoned,
-                        line.zeros,
-                        line.refund,
-                        line.present_value,
-                    )
-                )
-            yield line
-        for name, total in theoretical.items():
-            figures.bets[name].theoretical = total.value()
+    def sums(self) -> Sums:
+        """Return what the lines add up to, through the last event fed."""
+        if self._sums is None:
+            self._sums = self._new_sums()
+            for line, wager in self.lines():
+                self._sums.add(line, wager)
+        return self._sums
+
+    def _new_sums(self) -> Sums:
+        return Sums()
+
+    @property
+    def wins(self) -> list[tuple[int, int]]:
+        """What ``wins.recorded_win`` gives of each line: one more than ``WINS_NOTED`` if there are more."""
+        return self.sums().wins
 
     def _error(self, line: WagerLine, wager: Wager | None, figures: Figures) -> PayoutError:
         croupier, seq = self.notes.paid.get(line.wager, (NOBODY, 0))

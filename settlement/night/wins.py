@@ -12,14 +12,16 @@ WINS_NOTED = 100_000
 """Wagers of a session whose win is followed; one of more has no line of it."""
 
 
-def recorded_win(line: WagerLine, wager: Wager | None) -> tuple[int, int]:
-    """Return the event that decided a wager, 0 for other money that the house gave, and the recorded win, minor units.
+def when(wager: Wager | None) -> int:
+    """Return the event that decided a wager, the last that changed one that stands; 0 for money apart from wagers."""
+    return wager.decided_by or wager.changed_by if wager is not None else 0
 
-    Of a wager that stands, the event that changed it last.
-    """
-    return (wager.decided_by or wager.changed_by if wager is not None else 0), line.recorded.total
+
+def recorded_win(line: WagerLine, wager: Wager | None) -> tuple[int, int]:
+    """Return the event of a line, and what the house won by it as it was recorded, in minor units."""
+    return when(wager), line.recorded.total
 
 
 def won_so_far(wins: Iterable[tuple[int, int]]) -> list[int]:
-    """Return the sums of what ``recorded_win`` gave, so far, in the order of the events."""
+    """Return the sums so far of ``wins``, which are as ``recorded_win`` gives them, in the order of the events."""
     return list(accumulate(amount for _seq, amount in sorted(wins, key=lambda win: win[0])))

@@ -6,14 +6,13 @@ stake is, its wager says: see ``seats``.
 
 from __future__ import annotations
 
-from collections import Counter, deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any, cast
 
 from msgspec.structs import replace
 
 from settlement.catalogue import RULES
-from settlement.engine import State
 from settlement.eprocess.observations import Look, Mark, Observations, Payout
 from settlement.events import (
     BuyInRecorded,
@@ -28,9 +27,9 @@ from settlement.events import (
 from settlement.families import observed
 from settlement.finding import Finding
 from settlement.interceptors import Fold
-from settlement.night.bridge import WagerLine
-from settlement.night.figures import SessionProjection
-from settlement.night.notes import Memory, Notes, Opener
+from settlement.night.bridge import LineSum, WagerLine, Win
+from settlement.night.figures import SessionProjection, Sums
+from settlement.night.notes import Notes, Opener
 from settlement.persons.exchanges import NOBODY, Exchange, of_buy_in, of_cash_stake
 from settlement.persons.opposing import Coups
 from settlement.persons.stream_money import Play, Rack, StreamMoney
@@ -93,10 +92,6 @@ class PersonsProjection(SessionProjection):
 
     notes: PersonNotes
 
-    def _follow(self, state: State, notes: Notes, memory: Memory, *, follows_luck: bool) -> None:
-        super()._follow(state, notes, memory, follows_luck=follows_luck)
-        self._tally: Tally | None = None
-
     @staticmethod
     def new_notes() -> PersonNotes:
         return PersonNotes()
@@ -112,49 +107,27 @@ class PersonsProjection(SessionProjection):
         }
         return [own, *super()._noters(follows_luck=follows_luck)]
 
-    def feed(self, page: Sequence[Event]) -> None:
-        """Read the next events of the stream."""
-        super().feed(page)
-        self._tally = None
+    def sums(self) -> PersonSums:
+        """Return what the lines add up to, by player."""
+        return cast(PersonSums, super().sums())
 
-    def lines(self) -> Iterator[tuple[WagerLine, Wager | None]]:
-        """Yield what ``SessionProjection.lines`` yields, and tally it by player on the way."""
-        tally = Tally(self.state.table.ruleset)
-        given_to = self.notes.given_to()
-        for line, wager in super().lines():
-            player = given_to.get(line.wager) if wager is None else wager.player
-            tally.add(line, wager, player or NOBODY)
-            self._add_payout(tally, line, wager)
-            yield line, wager
-        self._tally = tally
-
-    def _add_payout(self, tally: Tally, line: WagerLine, wager: Wager | None) -> None:
-        """Count a wager that was paid: those of one croupier in one coup together, with the sum of their errors."""
-        croupier, seq = self.notes.paid.get(line.wager, (NOBODY, 0))
-        if croupier:
-            coup = wager.decided_by if wager is not None else None
-            tally.paid[coup or seq, croupier] += line.payout_error
+    def _new_sums(self) -> PersonSums:
+        return PersonSums(self.state.table.ruleset, self.notes)
 
     @property
     def evidence(self) -> Observations:
         """What the ledger is fed of the session, through the last event fed; nothing without ``follows_luck``."""
-        tally = self._tallied()
         stream = self.state.table.stream
-        payouts = [Payout(f"{stream}#{coup}", croupier, error) for (coup, croupier), error in tally.paid.items()]
+        paid = self.sums().paid
+        payouts = [Payout(f"{stream}#{coup}", croupier, error) for (coup, croupier), error in paid.items()]
         marks = [mark for mark in self.notes.marks.values() if mark is not None]
         return replace(self.notes.observations, payouts=sorted(payouts), marks=sorted(marks))
 
-    def _tallied(self) -> Tally:
-        if self._tally is None:
-            deque(self.lines(), maxlen=0)
-        assert self._tally is not None, "reading every line leaves a tally"
-        return self._tally
-
     def money(self) -> StreamMoney:
         """Return what is kept of the session, through the last event fed."""
-        tally, notes = self._tallied(), self.notes
+        sums, notes = self.sums(), self.notes
         opener, closer = notes.opener, notes.closer
-        players = {player: sums.play() for player, sums in tally.players.items()}
+        players = sums.plays()
         for player, amount in notes.tips.items():
             players.setdefault(player, Play()).tips = amount
         for player, variance in notes.variances.items():
@@ -164,7 +137,7 @@ class PersonsProjection(SessionProjection):
             closed_by=closer.seq if closer else 0,
             exchanges=list(notes.exchanges),
             players=dict(sorted(players.items())),
-            pairs=tally.coups.pairs(),
+            pairs=sums.coups.pairs(),
             slips=list(notes.slips),
         )
         if opener is not None:
@@ -245,45 +218,50 @@ def _mark_of(finding: Finding) -> Mark | None:
     return Mark(finding.seq, finding.rule, finding.croupier, finding.player or "")
 
 
-class Sums:
-    """The play of one player while its lines are added."""
+class PersonSums(Sums):
+    """What the lines of a session add up to, with the coups that two players shared, and the errors of each croupier.
 
-    __slots__ = ("carried", "theoretical", "whole")
+    ``paid`` is by coup and croupier: the wagers that one paid in one coup together, and the sum of their errors.
+    """
 
-    def __init__(self) -> None:
-        self.whole = Play()
-        self.theoretical = Sum()
-        self.carried = Sum()
-
-    def play(self) -> Play:
-        return replace(self.whole, theoretical=self.theoretical.value(), carried=self.carried.value())
-
-
-class Tally:
-    """The lines of a session by player, and the coups that two of them shared."""
-
-    __slots__ = ("coups", "paid", "players")
-
-    def __init__(self, ruleset: str | None) -> None:
-        self.players: dict[str, Sums] = {}
+    def __init__(self, ruleset: str | None, notes: PersonNotes) -> None:
+        super().__init__()
         self.coups = Coups(ruleset)
-        self.paid: Counter[tuple[int, str]] = Counter()  # by coup and croupier, the sum of the errors
+        self.paid: Counter[tuple[int, str]] = Counter()
+        self._payers = notes.paid
+        self._given_to = notes.given_to()
+        self._apart: Counter[str] = Counter()  # lines of money apart from wagers, by player
 
-    def add(self, line: WagerLine, wager: Wager | None, player: str) -> None:
-        """Count one line of ``player``; ``wager`` is None for money apart from wagers."""
-        sums = self.players.get(player)
-        if sums is None:
-            sums = self.players[player] = Sums()
-        play = sums.whole
-        play.handle += line.decided
-        play.undecided += line.undecided + line.imprisoned
-        play.returned += line.decided - max(0, line.recorded.total)
-        play.adjudicated += line.adjudicated.total
-        play.recorded += line.recorded.total
-        play.unadjudicated += line.unadjudicated
-        sums.theoretical.add(line.theoretical.numerator, line.theoretical.denominator)
-        if line.carried:
-            sums.carried.add(line.carried.numerator, line.carried.denominator)
-        if wager is not None:
-            play.wagers += 1
+    def add(self, line: WagerLine, wager: Wager | None, player: str = NOBODY) -> None:
+        """Add one line. The player of a wager is in it."""
+        if wager is None:
+            player = self._given_to.get(line.wager, NOBODY)
+            self._apart[player] += 1
+        else:
+            player = wager.player or NOBODY
             self.coups.add(wager, player)
+        super().add(line, wager, player)
+        croupier, seq = self._payers.get(line.wager, (NOBODY, 0))
+        if croupier:
+            coup = wager.decided_by if wager is not None else None
+            self.paid[coup or seq, croupier] += line.payout_error
+
+    def plays(self) -> dict[str, Play]:
+        """Return the play of each player, without tips and the variance of his luck."""
+        of_players: dict[str, LineSum] = {}
+        for (_bet, player), each in self.lines.items():
+            of_players.setdefault(player, LineSum()).add_all(each)
+        return {
+            player: Play(
+                wagers=whole.lines - self._apart[player],
+                handle=whole.stakes,
+                undecided=whole.undecided + whole.imprisoned,
+                theoretical=whole.theoretical.value(),
+                adjudicated=Win(*whole.adjudicated).total,
+                recorded=Win(*whole.recorded).total,
+                unadjudicated=whole.unadjudicated,
+                carried=whole.carried.value(),
+                returned=whole.returned,
+            )
+            for player, whole in of_players.items()
+        }

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from msgspec.structs import replace
 
 from settlement import Event
 from settlement.corrections import changes_in
-from settlement.night.bridge import Bank, WagerLine
+from settlement.night.bridge import Bank, LineSum, WagerLine
 from settlement.night.figures import SessionProjection
 
 
@@ -30,3 +30,11 @@ def bank_of(events: Sequence[Event]) -> Bank:
 def lines_of(events: Sequence[Event]) -> list[WagerLine]:
     """Return the bridge of every wager, and of other money that the house gave."""
     return [line for line, _wager in read(events, follows_luck=False).lines()]
+
+
+def summed(lines: Iterable[WagerLine]) -> list[LineSum]:
+    """Return the sum of ``lines``."""
+    whole = LineSum()
+    for line in lines:
+        whole.add(line, line.recorded.total)
+    return [whole]

@@ -18,7 +18,7 @@ from settlement.finding import Finding, latest
 from settlement.night.bridge import Bank, Bridge, Win, in_minor_units
 from settlement.state import Table
 from settlement.verdicts import as_it_stands
-from tests.settlement.night.racks import bank_of, lines_of
+from tests.settlement.night.racks import bank_of, lines_of, summed
 from tests.settlement.streams import event, opener
 
 DAY = date(2026, 11, 19)
@@ -289,7 +289,7 @@ def amounts(bridge: Bridge) -> dict[str, int]:
 def test_each_kind_lands_on_its_line(kind: str) -> None:
     ruleset, events, expected = KINDS[kind]
     stream = stream_of(ruleset, events)
-    bridge = Bridge.of(bank_of(stream), lines_of(stream))
+    bridge = Bridge.of(bank_of(stream), summed(lines_of(stream)))
     actual = amounts(bridge)
     assert {letter: actual.get(letter, 0) for letter in {*expected, "errors", "U", "I", "N"}} == {
         "errors": 0,
@@ -306,7 +306,7 @@ def test_each_kind_lands_on_its_line(kind: str) -> None:
 def test_a_refunded_commission_is_in_no_win() -> None:
     events = [POINT_SIX, BUY, dice(1, 2), WITHDRAWN]
     stream = stream_of("qc-craps", events, commission_refunded_on_withdrawal=True)
-    bridge = Bridge.of(bank_of(stream), lines_of(stream))
+    bridge = Bridge.of(bank_of(stream), summed(lines_of(stream)))
     assert amounts(bridge) == {"S": 0, "adj": 0}
     assert bridge.recorded == Win()
 
@@ -411,7 +411,7 @@ def test_the_bridge_closes_on_every_night_and_its_errors_are_those_that_were_fou
         state.feed_all(events)
         table = state.table
         every = lines_of(events)
-        bridge = Bridge.of(bank_of(events), every)
+        bridge = Bridge.of(bank_of(events), summed(every))
         errors = {line.wager: line.payout_error for line in every if line.payout_error}
         assert errors == errors_found(table)
         printed = dict(bridge.printed())
@@ -423,7 +423,7 @@ def test_orderly_nights_have_no_errors_and_leave_nothing_standing(seeds: int) ->
     for ruleset in RULESET_NAMES:
         for seed in range(seeds):
             events = session(ruleset, seed)
-            bridge = Bridge.of(bank_of(events), lines_of(events))
+            bridge = Bridge.of(bank_of(events), summed(lines_of(events)))
             assert (bridge.payout_errors, bridge.undecided, bridge.imprisoned) == (0, 0, 0)
             assert bridge.accounting_variance == 0, "the rack the simulation closes with"
 
@@ -436,7 +436,7 @@ def test_what_was_counted_or_written_wrong_is_accounting_variance(field: str, mo
     events = session("fr-roulette", 1, "payout-overpaid")
     right = bank_of(events)
     wrong = msgspec.structs.replace(right, **{field: getattr(right, field) + more})
-    before, after = Bridge.of(right, lines_of(events)), Bridge.of(wrong, lines_of(events))
+    before, after = Bridge.of(right, summed(lines_of(events))), Bridge.of(wrong, summed(lines_of(events)))
     assert after.accounting_variance == variance
     assert after.payout_errors == before.payout_errors == -200
     assert after.luck == before.luck
@@ -447,7 +447,7 @@ def test_bridges_add_up_and_keep_to_one_currency() -> None:
     bridges = []
     for ruleset, seed in (("fr-craps", 1), ("fr-roulette", 2), ("fr-american-roulette", 3)):
         events = session(ruleset, seed, "payout-underpaid")
-        bridges.append(Bridge.of(bank_of(events), lines_of(events)))
+        bridges.append(Bridge.of(bank_of(events), summed(lines_of(events))))
     one, two, three = bridges
     whole = one + two + three
     for name in ("theoretical", "luck", "payout_errors", "accounting_variance", "stakes"):
@@ -493,7 +493,7 @@ def test_a_bridge_is_the_sum_of_its_lines_wherever_a_session_is_cut() -> None:
         events = session(ruleset, 3, coups=8)
         for cut in (index for index, each in enumerate(events, start=1) if each.is_result):
             lines = lines_of(events[:cut])
-            bridge = Bridge.of(bank_of(events), lines)
+            bridge = Bridge.of(bank_of(events), summed(lines))
             assert bridge.theoretical == sum((line.theoretical for line in lines), Fraction(0))
             assert bridge.carried == sum((line.carried for line in lines), Fraction(0))
             assert bridge.adjudicated == Win(*map(sum, zip(*[line.adjudicated for line in lines], strict=True)))
@@ -522,7 +522,7 @@ def test_bets_outside_the_text_have_a_line_of_their_own_where_their_money_is_not
     played = [outside, BUY, dice(1, 1), paid(7000, 1000, "x")]
     every = lines_of(stream_of("qc-craps", [POINT_SIX, *played]))
     assert [(line.wager, line.payout_error, line.unadjudicated) for line in every] == [("x", 0, -7000), ("w", 0, 0)]
-    bridge = Bridge.of(Bank(currency="CAD", opening_float=0), every)
+    bridge = Bridge.of(Bank(currency="CAD", opening_float=0), summed(every))
     assert bridge.printed() == [
         ("theoretical", 50),  # the commission, whatever the dice do
         ("luck", 0),
@@ -536,7 +536,7 @@ def test_bets_outside_the_text_have_a_line_of_their_own_where_their_money_is_not
 def test_hold_and_edge_have_each_their_own_denominator() -> None:
     stream = stream_of("fr-roulette", [RED, ball("2")])
     bank = Bank(currency="EUR", opening_float=5000, closing_float=2000, drop=4000, buy_ins=4000)
-    bridge = Bridge.of(bank, lines_of(stream))
+    bridge = Bridge.of(bank, summed(lines_of(stream)))
     assert (bridge.hold, bridge.edge) == (Fraction(1, 4), Fraction(1))
 
 
@@ -573,6 +573,6 @@ def test_what_is_printed_keeps_the_sum_and_stays_within_a_unit(parts: list[Fract
 def test_the_wagers_of_a_night_are_printed_to_the_sum_of_the_night() -> None:
     events = session("fr-craps", 4)
     every = lines_of(events)
-    bridge = Bridge.of(bank_of(events), every)
+    bridge = Bridge.of(bank_of(events), summed(every))
     printed = in_minor_units([line.theoretical for line in every])
     assert abs(sum(printed) - bridge.theoretical) <= Fraction(1, 2)

@@ -26,7 +26,7 @@ from settlement.night.figures import (
     encode,
 )
 from settlement.night.notes import BUY_INS_LISTED, Slip
-from tests.settlement.night.racks import lines_of, read
+from tests.settlement.night.racks import lines_of, read, summed
 from tests.settlement.streams import event, opener
 from tests.settlement.test_properties import quick, streams
 
@@ -45,7 +45,7 @@ def night(ruleset: str, seed: int, *irregularities: str, coups: int = 60) -> lis
 def test_the_figures_are_those_of_the_whole_session_at_once(ruleset: str) -> None:
     events = night(ruleset, 5, *IRREGULARITIES)
     figures = read(events).figures()
-    assert figures.bridge == Bridge.of(figures.bridge.bank, lines_of(events))
+    assert figures.bridge == Bridge.of(figures.bridge.bank, summed(lines_of(events)))
     assert figures.luck == figures.bridge.luck + figures.bridge.carried
     bank = figures.bridge.bank
     moved = {kind: sum(each.data.amount for each in events if each.type == kind) for kind in BANK}

@@ -19,6 +19,7 @@ from settlement.night.roulette import layout_of
 from settlement.night.value import commission_due, luck_carried, present_value, theoretical_win
 from settlement.state import Table
 from tests.settlement.night.by_definition import after, every_draw
+from tests.settlement.night.racks import summed
 from tests.settlement.night.simple_chance import edge_of_a_simple_chance
 from tests.settlement.streams import event, opener
 from tests.settlement.test_properties import quick, streams
@@ -81,7 +82,7 @@ def test_the_luck_of_the_draws_is_the_luck_of_the_bridge(ruleset: str, seed: int
     state, process = recorded(night(ruleset, seed))
     table = state.table
     lines = [wager_line(table.open_session(), wager) for wager in table.wagers.values()]
-    bridge = Bridge.of(Bank(currency="EUR", opening_float=0), lines)
+    bridge = Bridge.of(Bank(currency="EUR", opening_float=0), summed(lines))
     assert process.luck == bridge.luck
     assert bridge.carried == 0
     assert process.variance > 0
