@@ -22,7 +22,8 @@ from settlement.night.notes import Memory
 from settlement.persons.session import PersonNotes, PersonsProjection
 from settlement.persons.stream_money import encode as encode_money
 from settlement.streams import with_held
-from tests.settlement.persons.test_session import night
+from tests.settlement.persons.test_session import landed, night, paid, placed
+from tests.settlement.streams import event, opener
 from tests.settlement.test_properties import quick, streams
 
 CASES = Path(__file__).parent.parent.parent / "conformance" / "cases.jsonl"
@@ -112,3 +113,33 @@ def test_every_conformance_stream_is_noted_alike_in_any_steps(every: int) -> Non
         if [each.seq for each in events] == sorted({each.seq for each in events}):
             for size in (1, 7, 100):
                 are_noted_alike(events, size)
+
+
+def relay(ruleset: str = "fr-roulette") -> list[Event]:
+    """Return a session in which three croupiers relieve one another and pay the same wagers, and that is closed twice."""
+    events = [json.loads(opener("s", ruleset, staff=[{"person": "c1", "role": "croupier"}]))]
+    person = 1
+    for coup in range(4):
+        wagers = [f"w{coup}{letter}" for letter in "abc"]
+        rest: list[tuple[str, dict[str, Any]]] = [placed(wager, player=f"p{coup % 2}") for wager in wagers]
+        rest.append(landed("1"))
+        for turn in range(3):
+            rest += [paid(wager, 400, 0) for wager in wagers[turn:]]
+            rest.append(("staff.relieved", {"person": f"c{person}", "role": "croupier"}))
+            person = person % 3 + 1
+            rest.append(("staff.assigned", {"person": f"c{person}", "role": "croupier"}))
+            rest.append(("dispute.opened", {"wager": wagers[turn], "player": "p9"}))
+        if coup > 1:
+            rest += [("session.closed", {"float": coup}), ("bank.filled", {"amount": 5, "slip": f"F{coup}"})]
+        events += [json.loads(event("s", len(events) + at, kind, **data)) for at, (kind, data) in enumerate(rest, 1)]
+    return [decode_event(json.dumps(each)) for each in events]
+
+
+def test_of_wagers_that_several_croupiers_pay_everybody_is_noted_in_any_steps() -> None:
+    events = relay()
+    projection = PersonsProjection()
+    projection.feed(events)
+    payouts = {croupier: paid.payouts for croupier, paid in projection.figures().croupiers.items()}
+    assert sum(payouts.values()) > 12, "some wagers have several payers"
+    for size in range(1, len(events)):
+        assert in_steps(events, size) == whole(events)
