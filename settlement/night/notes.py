@@ -5,7 +5,8 @@
     wagers ────────────────────────────────────────────────────────────┘
 
 Notes add up: those of some events, and those of the events after them, are the notes of all of them. So a session that
-comes in many steps is read once, and nothing of an earlier step is read to note another.
+comes in many steps is read once, and nothing of an earlier step is read to note another. Both are stored between steps:
+field names are part of that format.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ SNAPSHOTS = {
     "the digest of the readings": SNAPSHOT.format("readings_digest = 'x'"),
     "the engine": SNAPSHOT.format("engine_version = '1'"),
     "a snapshot deleted": "delete from audit_adjudication where stream_id = {decided}",
-    "what is remembered of the staff": SNAPSHOT.format("memory = replace(memory::text, '74727565', '66616c7365')::bytea"),
+    "what is remembered to note": SNAPSHOT.format("memory = replace(memory::text, '74727565', '66616c7365')::bytea"),
     "a memory that cannot be read": SNAPSHOT.format("memory = 'x'"),
     "what is noted": "update audit_retiredwagers set notes = notes || notes where run_id = {run}",
     "notes deleted": "update audit_retiredwagers set notes = '' where run_id = {run}",

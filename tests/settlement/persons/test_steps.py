@@ -11,12 +11,15 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from audit.simulation import IRREGULARITIES, RULESET_NAMES
 from settlement import Event, State, load_wagers, save_wagers
 from settlement import decode as decode_event
 from settlement.corrections import changes_in
+from settlement.eprocess.observations import Mark
 from settlement.eprocess.observations import encode as encode_observations
+from settlement.events import SessionOpened
 from settlement.night.figures import encode as encode_figures
 from settlement.night.notes import Memory
 from settlement.persons.session import PersonNotes, PersonsProjection
@@ -116,7 +119,7 @@ def test_every_conformance_stream_is_noted_alike_in_any_steps(every: int) -> Non
 
 
 def relay(ruleset: str = "fr-roulette") -> list[Event]:
-    """Return a session in which three croupiers relieve one another and pay the same wagers, and that is closed twice."""
+    """Return a session, closed twice, in which three croupiers relieve one another and pay the same wagers."""
     events = [json.loads(opener("s", ruleset, staff=[{"person": "c1", "role": "croupier"}]))]
     person = 1
     for coup in range(4):
@@ -143,3 +146,20 @@ def test_of_wagers_that_several_croupiers_pay_everybody_is_noted_in_any_steps() 
     assert sum(payouts.values()) > 12, "some wagers have several payers"
     for size in range(1, len(events)):
         assert in_steps(events, size) == whole(events)
+
+
+def test_the_dice_of_the_opener_are_known_in_every_step() -> None:
+    first, *rest = night("fr-craps", 5, coups=5)
+    assert isinstance(first, SessionOpened)
+    events = [replace(first, data=replace(first.data, dice_set="set-1")), *rest]
+    expected = whole(events)
+    assert b'"set-1"' in expected[-1]
+    assert in_steps(events, 1) == expected
+
+
+def test_what_a_finding_says_later_is_what_it_says() -> None:
+    mark = Mark(7, "payout-short", "c1", "p1")
+    for earlier, later in ((mark, None), (None, mark)):
+        notes = PersonNotes(marks={"payout-short 7 w1": earlier})
+        notes.add(PersonNotes(marks={"payout-short 7 w1": later}))
+        assert notes.marks == {"payout-short 7 w1": later}
