@@ -481,8 +481,8 @@ def test_two_bridges_add_up_to_the_bridge_of_all_their_wagers() -> None:
         stream = stream_of(ruleset, events)
         banks.append(bank_of(stream))
         every.append(lines_of(stream))
-    one, two = (Bridge.of(bank, each) for bank, each in zip(banks, every, strict=True))
-    assert one + two == Bridge.of(banks[0] + banks[1], every[0] + every[1])
+    one, two = (Bridge.of(bank, summed(each)) for bank, each in zip(banks, every, strict=True))
+    assert one + two == Bridge.of(banks[0] + banks[1], summed(every[0] + every[1]))
     assert (one.imprisoned, one.undecided, two.undecided) == (1000, 1000, 1000)
     assert one.carried != 0
 

@@ -19,7 +19,7 @@ from settlement import decode as decode_event
 from settlement.corrections import changes_in
 from settlement.eprocess.observations import Mark
 from settlement.eprocess.observations import encode as encode_observations
-from settlement.events import SessionOpened
+from settlement.events import DiceSetIntroduced
 from settlement.night.figures import encode as encode_figures
 from settlement.night.notes import Memory
 from settlement.persons.session import PersonNotes, PersonsProjection
@@ -148,10 +148,11 @@ def test_of_wagers_that_several_croupiers_pay_everybody_is_noted_in_any_steps() 
         assert in_steps(events, size) == whole(events)
 
 
-def test_the_dice_of_the_opener_are_known_in_every_step() -> None:
-    first, *rest = night("fr-craps", 5, coups=5)
-    assert isinstance(first, SessionOpened)
-    events = [replace(first, data=replace(first.data, dice_set="set-1")), *rest]
+def test_the_dice_on_the_table_are_known_in_every_step() -> None:
+    events = [
+        replace(each, data=replace(each.data, set="set-1")) if isinstance(each, DiceSetIntroduced) else each
+        for each in night("fr-craps", 5, coups=5)
+    ]
     expected = whole(events)
     assert b'"set-1"' in expected[-1]
     assert in_steps(events, 1) == expected
