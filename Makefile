@@ -10,6 +10,9 @@
 #            coups of human nights of each game, twenty table years of the ledger
 #   search   the property tests with examples drawn anew; SEED=1 repeats a draw and the order
 #   check    everything that is checked without running a test
+#   pythons  the law and the record on each Python that is supported and installed; ONLY=3.13
+#   release  the four packages, built twice and compared, with their hashes and the SBOM, in dist/
+#   inventory  sbom.cdx.json and THIRD_PARTY_LICENSES.txt, from the lock
 #   docs     the documentation site on localhost:8001, with its search; nothing is loaded from elsewhere
 #   rule-examples  the examples on the pages of rules, from the tapes of the tests
 #   pictures a picture of every page of the desk, for docs/desk.md; ONLY=queue, ALL=1, OUT=FOLDER
@@ -34,7 +37,7 @@ ORDER = $(if $(SEED),--randomly-seed=$(SEED))
 # Modules are compiled once, not by each of the many processes of a run.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run quick test faults soak search setup check docs rule-examples pictures mutants lock bench clean
+.PHONY: run quick test faults soak search setup check pythons release inventory docs rule-examples pictures mutants lock bench clean
 
 run: $(TO_RUN)
 	@exec $(BIN)/python -m casino.up
@@ -96,6 +99,12 @@ check: setup
 	@$(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run  # which warns without a database
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict 2>.venv/site.log || { cat .venv/site.log; exit 1; }  # --quiet would not count warnings
 
+pythons: setup
+	@$(BIN)/python .ci/pythons.py $(if $(ONLY),--only $(ONLY)) $(TESTS)
+
+release: setup
+	@$(BIN)/python .ci/release.py
+
 docs: setup
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve --dev-addr localhost:8001
 
@@ -114,6 +123,11 @@ lock: setup
 	@$(COMPILE) --constraint requirements.lock --output-file requirements-runtime.lock requirements.in
 	@$(COMPILE) --constraint requirements.lock --output-file requirements-embedded.lock requirements-embedded.in
 	@echo uv | $(COMPILE) --constraint requirements.lock --output-file requirements-uv.lock -
+	@$(MAKE) --no-print-directory inventory
+
+# What a deployment installs, as an SBOM and with every licence: after a change of the lock or of the version.
+inventory: setup
+	@$(BIN)/python .ci/inventory.py
 
 bench: setup
 	@$(BIN)/python -m benchmarks.adjudicate

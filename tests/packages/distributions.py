@@ -1,4 +1,4 @@
-"""The three distributions, built as for publication, and environments that have nothing else."""
+"""The four distributions, built as for publication, and environments that have nothing else."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ SOURCES = {
     "cabochon": ROOT,
     "cabochon-settlement": ROOT / "packages" / "settlement",
     "cabochon-client": ROOT / "client",
+    "cabochon-witness": ROOT / "packages" / "witness",
 }
 """The distributions, and the folder of each one's ``pyproject.toml``."""
 

@@ -56,6 +56,7 @@ def test_a_wheel_has_every_file_of_its_packages_and_no_other(wheel: tuple[str, z
         ),
         "cabochon-settlement": files_below(ROOT / "settlement", "settlement"),
         "cabochon-client": files_below(ROOT / "client" / "cabochon_client", "cabochon_client"),
+        "cabochon-witness": files_below(ROOT / "cabochon_witness", "cabochon_witness"),
     }[name]
     carried = {each for each in archive.namelist() if ".dist-info/" not in each and not each.endswith("/")}
     assert carried == expected
@@ -119,3 +120,13 @@ def test_every_distribution_has_the_same_version_and_the_changelog_begins_with_i
 def test_the_example_of_the_law_s_own_readme_is_so() -> None:
     failures, examples = doctest.testfile(str(SOURCES["cabochon-settlement"] / "README.md"), module_relative=False)
     assert (failures, examples > 3) == (0, True)
+
+
+def test_the_server_s_wheel_has_its_sbom_and_the_licences_of_what_it_runs_with(
+    built: Callable[[str], zipfile.ZipFile],
+) -> None:
+    archive = built("cabochon")
+    (folder,) = {each.partition("/")[0] for each in archive.namelist() if ".dist-info/" in each}
+    assert archive.read(f"{folder}/sboms/sbom.cdx.json") == (ROOT / "sbom.cdx.json").read_bytes()
+    licences = archive.read(f"{folder}/licenses/THIRD_PARTY_LICENSES.txt")
+    assert licences == (ROOT / "THIRD_PARTY_LICENSES.txt").read_bytes()
