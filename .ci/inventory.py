@@ -1,4 +1,4 @@
-"""What a deployment installs beside Cabochon: ``python .ci/inventory.py`` writes two files, after each change of the lock.
+"""What a deployment installs beside Cabochon: ``make inventory`` writes two files after each change of the lock.
 
     requirements-runtime.lock ─► an environment that has nothing else ─► sbom.cdx.json             CycloneDX 1.6
                                                                       └► THIRD_PARTY_LICENSES.txt  every licence's text
@@ -78,7 +78,7 @@ def licences_of(packages: list[Distribution]) -> str:
 
 
 def licence_of(package: Distribution) -> str:
-    """Return the name of a package's licence, as its metadata say: expression, else classifiers, else the first line."""
+    """Return the name of a package's licence, as its metadata say it."""
     named = package.metadata.get("License-Expression")
     classified = [
         each.rpartition(" :: ")[2]

@@ -54,6 +54,8 @@ def skip_without_citus() -> None:
 class Node:
     """A node: its data, its base backup and the archive of its write-ahead log are in folders of ``folder``."""
 
+    settings = _SETTINGS
+
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.data, self.base, self.archive = folder / "data", folder / "base", folder / "archive"
@@ -65,7 +67,7 @@ class Node:
             own_folder(folder, data=self.folder)
         self._tool("initdb", "-D", self.data, "-U", "postgres", "-E", "UTF8", "--locale=C.UTF-8", "-A", "trust", "-k")
         with (self.data / "postgresql.conf").open("a") as settings:
-            settings.write(f"{_SETTINGS}port = {self.port}\n")
+            settings.write(f"{self.settings}port = {self.port}\n")
             settings.write(f"archive_command = 'test ! -f {self.archive}/%f && cp %p {self.archive}/%f'\n")
         self.start()
 
