@@ -10,7 +10,7 @@
 #            coups of human nights of each game, twenty table years of the ledger
 #   search   the property tests with examples drawn anew; SEED=1 repeats a draw and the order
 #   check    everything that is checked without running a test
-#   pythons  the law and the record on each Python that is supported and installed; ONLY=3.13
+#   pythons  `make quick` on each Python that is supported and installed; ONLY=3.13
 #   release  the four packages, built twice and compared, with their hashes and the SBOM, in dist/
 #   inventory  sbom.cdx.json and THIRD_PARTY_LICENSES.txt, from the lock
 #   docs     the documentation site on localhost:8001, with its search; nothing is loaded from elsewhere
@@ -19,12 +19,13 @@
 #   mutants  mutation testing; ONLY=settlement/night/value.py, SAMPLE=200, SEED=1
 
 PYTHON ?= python3
-BIN := .venv/bin
+VENV ?= .venv
+BIN := $(VENV)/bin
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--no-emit-index-url --no-emit-find-links
 
 # What has been installed, named after the content of its locks: a lock that was changed is installed again.
-installed = .venv/$(1)-$(shell cat $(2) requirements-uv.lock | \
+installed = $(VENV)/$(1)-$(shell cat $(2) requirements-uv.lock | \
 	$(PYTHON) -c "import hashlib, sys; print(hashlib.sha256(sys.stdin.buffer.read()).hexdigest())")
 RUN_LOCKS = requirements-runtime.lock requirements-embedded.lock
 TO_RUN := $(call installed,run,$(RUN_LOCKS))
@@ -72,9 +73,9 @@ setup: $(TO_TEST)
 # install from there, pip does.
 define install
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or newer is needed: make PYTHON=…')"
-	@test -x $(BIN)/pip || $(PYTHON) -m venv .venv
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV)
 	@echo "Installing what $(1) names …"
-	@rm -f .venv/run-* .venv/test-*
+	@rm -f $(VENV)/run-* $(VENV)/test-*
 	@$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements-uv.lock
 	@index=$${PIP_INDEX_URL:-$$($(BIN)/pip config get global.index-url 2>/dev/null)}; \
 	env $${index:+UV_DEFAULT_INDEX="$$index"} \
@@ -96,11 +97,13 @@ check: setup
 	@$(BIN)/mypy
 	@PYTHONPATH=client $(BIN)/lint-imports --no-cache
 	@$(BIN)/vulture
+	@$(BIN)/zizmor --offline --persona=auditor --quiet .github
+	@if command -v actionlint >/dev/null; then actionlint; fi  # a program of Go: the workflow installs it
 	@$(BIN)/python -W ignore::RuntimeWarning manage.py makemigrations --check --dry-run  # which warns without a database
-	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict 2>.venv/site.log || { cat .venv/site.log; exit 1; }  # --quiet would not count warnings
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict 2>$(VENV)/site.log || { cat $(VENV)/site.log; exit 1; }  # --quiet would not count warnings
 
 pythons: setup
-	@$(BIN)/python .ci/pythons.py $(if $(ONLY),--only $(ONLY)) $(TESTS)
+	@.ci/pythons $(ONLY)
 
 release: setup
 	@$(BIN)/python .ci/release.py

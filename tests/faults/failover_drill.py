@@ -70,8 +70,8 @@ class Server(Node):
 class Outcome:
     """What the drill has seen. Seconds are from the death of the primary, but for ``promoted_s``, which is a step's.
 
-    ``acknowledged`` events were acknowledged when the primary was dead; the new primary lacks ``lost`` of them. ``sent``
-    is how many there were in the end, ``stored`` how many the record has.
+    ``acknowledged`` events were acknowledged when the primary was dead; the new primary lacks ``lost`` of them. Of the
+    ``sent`` events the record has ``stored`` in the end.
     """
 
     version: str

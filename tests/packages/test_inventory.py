@@ -32,11 +32,10 @@ def test_the_sbom_has_every_package_of_the_lock_and_the_project_s_version() -> N
     version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
     assert (root["name"], root["version"]) == ("cabochon", version), "make inventory"
     assert SBOM["specVersion"] == "1.6"
-    assert all(each["licenses"] for each in SBOM["components"])
 
 
 def test_the_licences_are_those_of_the_lock_each_with_its_text() -> None:
-    table = re.findall(r"^(\S+) (\S+): (.+)$", LICENCES.split("=" * 120)[0], re.M)
+    table = re.findall(r"^(\w\S*) (\d\S*): (.+)$", LICENCES.split("=" * 120)[0], re.M)
     assert {canonicalize_name(name): version for name, version, _ in table} == installed_by(
         ROOT / "requirements-runtime.lock"
     )
