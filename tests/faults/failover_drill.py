@@ -10,6 +10,7 @@ many acknowledged events the new primary lacks. This is how the chapter of ``doc
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shutil
@@ -241,9 +242,17 @@ def _play(plan: Drill, load: Load, version: str) -> Outcome:
 
 
 def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m tests.faults.failover_drill", description=__doc__)
+    parser.add_argument("--events", type=int, default=EVENTS, metavar="N", help=f"of each session; default: {EVENTS}")
+    parser.add_argument("--port", type=int, default=8790)
+    args = parser.parse_args()
     started = time.monotonic()
+
+    def say(what: str) -> None:
+        print(f"[{time.monotonic() - started:6.1f} s] {what}", flush=True)
+
     with tempfile.TemporaryDirectory() as folder:
-        drill(Path(folder), say=lambda what: print(f"[{time.monotonic() - started:6.1f} s] {what}", flush=True))
+        drill(Path(folder), events=args.events, port=args.port, say=say)
     return 0
 
 
