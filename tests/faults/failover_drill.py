@@ -100,8 +100,8 @@ class Load:
 
     @contextmanager
     def sending(self) -> Iterator[None]:
-        for work in (*self.clients.values(), *self._threads):
-            work.start()
+        for thread in (*self.clients.values(), *self._threads):
+            thread.start()
         try:
             yield
         finally:

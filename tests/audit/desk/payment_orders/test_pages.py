@@ -33,8 +33,8 @@ def new(claim: Claim) -> str:
     return f"{LIST}new/{claim.head.pk}/"
 
 
-def at(order: PaymentOrder, act: str = "decide") -> str:
-    return f"{LIST}{order.pk}/{act}/"
+def at(order: PaymentOrder, what: str = "decide") -> str:
+    return f"{LIST}{order.pk}/{what}/"
 
 
 def finding_page(claim: Claim, officer: Officer | None = None) -> Any:
@@ -51,8 +51,8 @@ def test_three_clicks_lead_from_the_claim_to_one_order_and_its_paper(claim: Clai
     client = client_of(claim.desk.first)
     assert "€40" in box(claim)
     address = next(each.order_address for each in finding_page(claim).context["claims_shown"] if each.order_address)
-    asked = client.get(address, headers=EN)
-    shown = asked.content.decode()
+    answer = client.get(address, headers=EN)
+    shown = answer.content.decode()
     assert not PaymentOrder.objects.exists(), "a page that asks orders nothing"
     for words in ("Gaétan Villeneuve", "€40.00", "Payout missing", "gets a number"):
         assert words in shown, words
