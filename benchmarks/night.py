@@ -4,8 +4,8 @@ It runs on a real PostgreSQL, in a database that is dropped at the end. The work
 and at the close of each session its figures, the money of its players and the evidence ledger. Then the count comes,
 and from it to the report only what was kept is joined. Recording is not timed. ``--different`` sessions are simulated
 and recorded under the names of all tables. Memory is the peak of this process; with ``--workers``, several processes
-compute the figures of the sessions. ``--whole`` has the sessions arrive after they were played: then one pass finds
-and reads for the close. Processor time is that of this process, without the database's.
+compute the figures of the sessions. ``--whole`` has the sessions arrive after they were played: each is
+closed as soon as it is replayed. Processor time is that of this process, without the database's.
 """
 
 from __future__ import annotations
@@ -34,8 +34,6 @@ EVENTS_A_COUP = {"fr-craps": 9, "fr-roulette": 13, "fr-american-roulette": 15}
 BATCH = 1_000
 IN_PASSING = (
     "replay",
-    "closes: verify, read, figures, money, evidence",
-    "replay, and read for the close",
     "closes: verify, figures, money, evidence",
     "ledger fed",
 )
@@ -48,7 +46,7 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=2_000_000, help="of the night, approximately")
     parser.add_argument("--different", type=int, default=24, help="sessions simulated; the others repeat them")
     parser.add_argument("--workers", type=int, default=1, help="processes that compute figures")
-    parser.add_argument("--whole", action="store_true", help="the sessions arrive whole: one pass")
+    parser.add_argument("--whole", action="store_true", help="the sessions arrive whole, one after the other")
     parser.add_argument("--inside", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.inside:
@@ -96,11 +94,11 @@ def _measure(options: argparse.Namespace) -> None:
     worked: dict[str, float] = {}
     begin = partial(_timed, elapsed, worked)
     if options.whole:
-        peak = _in_one_pass(streams, begin)
+        peak = _one_by_one(streams, begin)
     else:
         with begin("replay"):
             _replay(streams)
-        with begin("closes: verify, read, figures, money, evidence"):
+        with begin("closes: verify, figures, money, evidence"):
             peak = _closes(sorted(read.last_seqs(streams).items()), options.workers)
     with begin("ledger fed"):
         fed = feeding.feed(casino)
@@ -146,13 +144,13 @@ def _timed(elapsed: dict[str, float], worked: dict[str, float], name: str) -> It
     worked[name] = worked.get(name, 0) + time.process_time() - used
 
 
-def _in_one_pass(streams: list[int], begin: Callable[[str], AbstractContextManager[None]]) -> int:
+def _one_by_one(streams: list[int], begin: Callable[[str], AbstractContextManager[None]]) -> int:
     """Replay and close one session after the other. Return this process's peak memory in KiB."""
     from audit.event_store import read
     from audit.reconciliation.sessions import bring_up_to_date, compute_figures
 
     for stream_id in streams:
-        with begin("replay, and read for the close"):
+        with begin("replay"):
             bring_up_to_date(stream_id)
         with begin("closes: verify, figures, money, evidence"):
             compute_figures(stream_id, read.next_seq_of(stream_id) - 1)
