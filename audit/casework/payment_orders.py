@@ -36,7 +36,7 @@ BEGUN: Mapping[str, str] = {OrderKind.PAYMENT: ORDERED, OrderKind.WAIVER: PROPOS
 """The entry with which an order of each kind begins."""
 
 
-class Action(StrEnum):
+class Step(StrEnum):
     """What goes on with an order, as its entries name it."""
 
     APPROVED = "approved"
@@ -100,8 +100,8 @@ def owings_of(case_id: int) -> list[Owing]:
     One that nothing is owed of any more is among them while it has an order.
     """
     orders: dict[tuple[str, str], list[PaymentOrder]] = {}
-    rows = PaymentOrder.objects.filter(case=case_id).select_related("requested_by", "approved_by", "ended_by", "casino")
-    for order in rows.order_by("-requested_at", "-pk"):
+    rows = PaymentOrder.objects.filter(case=case_id).select_related("ordered_by", "approved_by", "ended_by", "casino")
+    for order in rows.order_by("-ordered_at", "-pk"):
         orders.setdefault((order.debtor, order.player), []).append(order)
     sums: dict[tuple[str, str], tuple[int, str]] = {key: (0, own[0].currency) for key, own in orders.items()}
     for claim in claims_in(Finding.objects.standing().filter(case=case_id).order_by("pk")):
@@ -150,12 +150,12 @@ def begin(actor: Officer, case: Case, owing: Owing, kind: str, *, reason: str = 
 
 def approve(actor: Officer, order: PaymentOrder) -> PaymentOrder:
     """Be the second officer of an order or a waiver. Raise ``OrderRefused``."""
-    return _go_on(actor, order, Action.APPROVED, {})
+    return _go_on(actor, order, Step.APPROVED, {})
 
 
 def record_paid(actor: Officer, order: PaymentOrder, *, receipt: str, cage: str, paid_on: date) -> PaymentOrder:
     """Record that a cage has paid what was ordered, on a day, with its receipt. Raise ``OrderRefused``."""
-    return _go_on(actor, order, Action.PAID, {"receipt": receipt, "cage": cage, "paid_on": paid_on.isoformat()})
+    return _go_on(actor, order, Step.PAID, {"receipt": receipt, "cage": cage, "paid_on": paid_on.isoformat()})
 
 
 def cancel(actor: Officer, order: PaymentOrder, *, reason: str) -> PaymentOrder:
@@ -163,7 +163,7 @@ def cancel(actor: Officer, order: PaymentOrder, *, reason: str) -> PaymentOrder:
     reason = audit_trail.cleaned(reason)
     if not reason:
         raise OrderRefused(_("Give a reason."))
-    return _go_on(actor, order, Action.CANCELLED, {}, reason)
+    return _go_on(actor, order, Step.CANCELLED, {}, reason)
 
 
 def may_begin(actor: Officer, casino_id: int) -> bool:
@@ -181,15 +181,13 @@ def may_approve(actor: Officer, order: PaymentOrder) -> bool:
     return (
         order.state == OrderState.WAITING
         and Scope.of(actor, Capability.APPROVE_CASES).includes(order.casino_id)
-        and not same_hands(order.requested_by, actor)
+        and not same_hands(order.ordered_by, actor)
     )
 
 
-def _go_on(
-    actor: Officer, order: PaymentOrder, action: Action, data: Mapping[str, Any], reason: str = ""
-) -> PaymentOrder:
+def _go_on(actor: Officer, order: PaymentOrder, step: Step, data: Mapping[str, Any], reason: str = "") -> PaymentOrder:
     named = {"order": order.reference, **data}
-    return _perform(actor, f"{order.kind}.{action}", order.casino_id, named, reason, case=order.case)
+    return _perform(actor, f"{order.kind}.{step}", order.casino_id, named, reason, case=order.case)
 
 
 def _perform(
@@ -207,7 +205,7 @@ def _perform(
             if kind:
                 data["order"] = _next_reference(casino_id, kind)
             done = audit_trail.perform(name, type, casino_id=casino_id, data=data, reason=reason)
-            return PaymentOrder.objects.select_related("requested_by", "approved_by", "ended_by").get(pk=done["id"])
+            return PaymentOrder.objects.select_related("ordered_by", "approved_by", "ended_by").get(pk=done["id"])
     except EntryRefused as refused:
         why = _REFUSALS.get(refused.code, CHANGED)
         attempt = {"case": case.pk, "decision": type, "order": data.get("order", "")}
@@ -223,7 +221,7 @@ def _next_reference(casino_id: int, kind: str) -> str:
     # By its bounds in UTC, whatever zone is active.
     bounds = datetime(year, 1, 1, tzinfo=UTC), datetime(year + 1, 1, 1, tzinfo=UTC)
     of_year = PaymentOrder.objects.filter(
-        casino=casino_id, kind=kind, requested_at__gte=bounds[0], requested_at__lt=bounds[1]
+        casino=casino_id, kind=kind, ordered_at__gte=bounds[0], ordered_at__lt=bounds[1]
     )
     return f"{_LETTERS[OrderKind(kind)]}-{year % 100:02d}-{of_year.count() + 1:04d}"
 

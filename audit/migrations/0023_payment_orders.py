@@ -27,7 +27,7 @@ class Migration(migrations.Migration):
                 ('currency', models.CharField(max_length=3, verbose_name='currency')),
                 ('reason', models.TextField(blank=True, verbose_name='reason')),
                 ('state', models.CharField(choices=[('waiting', 'waits for a second officer'), ('ordered', 'ordered'), ('paid', 'paid'), ('waived', 'waived'), ('cancelled', 'cancelled')], max_length=16, verbose_name='state')),
-                ('requested_at', models.DateTimeField(verbose_name='ordered')),
+                ('ordered_at', models.DateTimeField(verbose_name='ordered')),
                 ('approved_at', models.DateTimeField(null=True, verbose_name='approved')),
                 ('ended_at', models.DateTimeField(null=True, verbose_name='ended')),
                 ('end_reason', models.TextField(blank=True, verbose_name='reason for cancelling')),
@@ -38,7 +38,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'payment order',
                 'verbose_name_plural': 'payment orders',
-                'ordering': ['-requested_at', '-pk'],
+                'ordering': ['-ordered_at', '-pk'],
             },
         ),
         migrations.RemoveIndex(
@@ -61,7 +61,7 @@ class Migration(migrations.Migration):
         ),
         migrations.AddField(
             model_name='paymentorder',
-            name='requested_by',
+            name='ordered_by',
             field=models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to=settings.AUTH_USER_MODEL, verbose_name='ordered by'),
         ),
         migrations.AddField(

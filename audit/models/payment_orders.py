@@ -52,8 +52,8 @@ class PaymentOrder(models.Model):
     currency = models.CharField(_("currency"), max_length=3)
     reason = models.TextField(_("reason"), blank=True)
     state = models.CharField(_("state"), max_length=16, choices=OrderState)
-    requested_by = models.ForeignKey(Officer, on_delete=models.PROTECT, related_name="+", verbose_name=_("ordered by"))
-    requested_at = models.DateTimeField(_("ordered"))
+    ordered_by = models.ForeignKey(Officer, on_delete=models.PROTECT, related_name="+", verbose_name=_("ordered by"))
+    ordered_at = models.DateTimeField(_("ordered"))
     approved_by = models.ForeignKey(  # None: the amount takes no second officer, or none has approved it
         Officer, null=True, on_delete=models.PROTECT, related_name="+", verbose_name=_("approved by")
     )
@@ -70,7 +70,7 @@ class PaymentOrder(models.Model):
     class Meta:
         verbose_name = _("payment order")
         verbose_name_plural = _("payment orders")
-        ordering = ["-requested_at", "-pk"]
+        ordering = ["-ordered_at", "-pk"]
         constraints = [
             models.UniqueConstraint(
                 fields=["case", "debtor", "player"],

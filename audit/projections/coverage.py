@@ -193,7 +193,7 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
     "audit_paymentorder": (
         held(
             wrong_orders,
-            "casino_id case_id kind reference debtor player amount currency reason state requested_by_id requested_at"
+            "casino_id case_id kind reference debtor player amount currency reason state ordered_by_id ordered_at"
             " approved_by_id approved_at ended_by_id ended_at end_reason receipt cage paid_on",
         ),
         not_held(ROW_ID, "id"),

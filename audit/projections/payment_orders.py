@@ -15,7 +15,7 @@ from datetime import datetime
 
 from django.db.models import Q
 
-from audit.casework.payment_orders import BEGUN, Action
+from audit.casework.payment_orders import BEGUN, Step
 from audit.event_store import binary_copy
 from audit.models import CLEARED, FIRST_SANDBOX_ID, Finding, FindingStatus, OrderKind, OrderState, PaymentOrder
 from audit.models.adjudication import Severity
@@ -24,7 +24,7 @@ from audit.projections.faults import WrongRow
 
 _BEGINS = {event: kind for kind, event in BEGUN.items()}
 
-_GOES_ON = tuple(f"{kind}.{action}" for kind in OrderKind.values for action in Action)
+_GOES_ON = tuple(f"{kind}.{step}" for kind in OrderKind.values for step in Step)
 
 _SAME_HANDS = "select audit_same_hands_at(%b::bigint, %b::bigint, %b::timestamptz)"
 
@@ -46,8 +46,8 @@ class _Order:
     currency: str
     reason: str
     state: str
-    requested_by: str
-    requested_at: datetime
+    ordered_by: str
+    ordered_at: datetime
     approved_by: str | None = None
     approved_at: datetime | None = None
     ended_by: str | None = None
@@ -64,14 +64,14 @@ class _Order:
     def go_on(self, entry: Entry) -> None:
         """Do what a later entry says, as the database did it."""
         match entry.type.partition(".")[2]:
-            case Action.APPROVED:
+            case Step.APPROVED:
                 self.state = OrderState.ORDERED if self.kind == OrderKind.PAYMENT else OrderState.WAIVED
                 self.approved_by, self.approved_at = entry.actor, entry.at
-            case Action.PAID:
+            case Step.PAID:
                 self.state, self.ended_by, self.ended_at = OrderState.PAID, entry.actor, entry.at
                 self.receipt, self.cage = entry.text("receipt").strip(), entry.text("cage").strip()
                 self.paid_on = entry.text("paid_on")
-            case Action.CANCELLED:
+            case Step.CANCELLED:
                 self.state, self.ended_by, self.ended_at = OrderState.CANCELLED, entry.actor, entry.at
                 self.end_reason = entry.text("reason").strip()
 
@@ -115,8 +115,8 @@ def _of_entry(entry: Entry) -> _Order:
         currency=entry.text("currency"),
         reason=entry.text("reason").strip(),
         state=OrderState.WAITING if entry.number("signatures") == 2 else OrderState.ORDERED,
-        requested_by=entry.actor,
-        requested_at=entry.at,
+        ordered_by=entry.actor,
+        ordered_at=entry.at,
     )
 
 
@@ -130,7 +130,7 @@ def _against_the_rows(
     for key, expected in orders.items():
         row_says = stored.pop(key, None)
         if row_says is None:
-            yield expected.wrong(f"the order of {expected.requested_by} is missing")
+            yield expected.wrong(f"the order of {expected.ordered_by} is missing")
             continue
         compared = (each.name for each in fields(_Order))
         altered = [name for name in compared if getattr(expected, name) != getattr(row_says, name)]
@@ -152,8 +152,8 @@ def _of_row(row: PaymentOrder, names: Mapping[int, str]) -> _Order:
         currency=row.currency,
         reason=row.reason,
         state=row.state,
-        requested_by=names.get(row.requested_by_id, ""),
-        requested_at=row.requested_at,
+        ordered_by=names.get(row.ordered_by_id, ""),
+        ordered_at=row.ordered_at,
         approved_by=names.get(row.approved_by_id, "") if row.approved_by_id else None,
         approved_at=row.approved_at,
         ended_by=names.get(row.ended_by_id, "") if row.ended_by_id else None,
@@ -169,14 +169,14 @@ def _of_one_hand(orders: Mapping[tuple[int, str], _Order], accounts: Mapping[str
     for each in orders.values():
         if each.approved_by is None:
             continue
-        one, other = accounts.get(each.requested_by), accounts.get(each.approved_by)
+        one, other = accounts.get(each.ordered_by), accounts.get(each.approved_by)
         if one is None or other is None:
             yield each.wrong("an account that asked for it or approved it is not there")
-        elif each.requested_by == each.approved_by:
-            yield each.wrong(f"{each.requested_by} alone made it: one officer asked and approved")
+        elif each.ordered_by == each.approved_by:
+            yield each.wrong(f"{each.ordered_by} alone made it: one officer asked and approved")
         elif binary_copy.execute(_SAME_HANDS, (one, other, each.approved_at))[0][0]:
             yield each.wrong(
-                f"one hand made it: the accounts {each.requested_by} and {each.approved_by} were in the same"
+                f"one hand made it: the accounts {each.ordered_by} and {each.approved_by} were in the same hands"
             )
 
 

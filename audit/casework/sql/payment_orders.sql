@@ -100,9 +100,9 @@ begin
     return new;
   end if;
   if (old.id, old.casino_id, old.case_id, old.kind, old.reference, old.debtor, old.player, old.amount, old.currency,
-      old.reason, old.requested_by_id, old.requested_at)
+      old.reason, old.ordered_by_id, old.ordered_at)
      is distinct from (new.id, new.casino_id, new.case_id, new.kind, new.reference, new.debtor, new.player, new.amount,
-      new.currency, new.reason, new.requested_by_id, new.requested_at) then
+      new.currency, new.reason, new.ordered_by_id, new.ordered_at) then
     raise exception 'what is ordered does not change' using errcode = 'check_violation';
   end if;
   if (old.state, new.state) not in (('waiting', 'ordered'), ('waiting', 'waived'), ('waiting', 'cancelled'),
@@ -110,7 +110,7 @@ begin
     raise exception 'a payment order does not go from % to %', old.state, new.state using errcode = 'check_violation';
   end if;
   if (new.state in ('ordered', 'waived')) is distinct from (new.approved_by_id is distinct from old.approved_by_id)
-     or new.state in ('ordered', 'waived') and audit_same_hands(new.requested_by_id, new.approved_by_id) then
+     or new.state in ('ordered', 'waived') and audit_same_hands(new.ordered_by_id, new.approved_by_id) then
     raise exception 'what waits for a second officer takes two people' using errcode = 'check_violation';
   end if;
   return new;
@@ -162,14 +162,14 @@ begin
   end if;
   select count(*) + 1 into nth from audit_paymentorder o
     where o.casino_id = of_casino.id and o.kind = p_kind
-      and extract(year from o.requested_at at time zone 'UTC') = extract(year from asked at time zone 'UTC');
+      and extract(year from o.ordered_at at time zone 'UTC') = extract(year from asked at time zone 'UTC');
   if about ->> 'order' is distinct from
      (case p_kind when 'payment' then 'P-' else 'W-' end) || to_char(asked at time zone 'UTC', 'YY') || '-'
      || lpad(nth::text, greatest(4, length(nth::text)), '0') then
     raise exception 'moved-on' using errcode = 'ES403';
   end if;
   insert into audit_paymentorder
-      (casino_id, case_id, kind, reference, debtor, player, amount, currency, reason, state, requested_by_id, requested_at,
+      (casino_id, case_id, kind, reference, debtor, player, amount, currency, reason, state, ordered_by_id, ordered_at,
        end_reason, receipt, cage)
     values (of_casino.id, (about ->> 'case')::bigint, p_kind, about ->> 'order', about ->> 'debtor', about ->> 'player',
             owed_now, of_money, trim(coalesce(about ->> 'reason', '')),
@@ -208,10 +208,10 @@ begin
     raise exception 'moved-on' using errcode = 'ES403';
   end if;
   if p_verb = 'approved' then
-    if done.requested_by_id = actor then
+    if done.ordered_by_id = actor then
       raise exception 'own-order' using errcode = 'ES403';
     end if;
-    if audit_same_hands(done.requested_by_id, actor) then
+    if audit_same_hands(done.ordered_by_id, actor) then
       raise exception 'same-hands' using errcode = 'ES403';
     end if;
     update audit_paymentorder set state = case p_kind when 'payment' then 'ordered' else 'waived' end,

@@ -170,7 +170,7 @@ def _sessions(request: HttpRequest, sessions: QuerySet[SessionClosing]) -> Itera
 
 
 def _orders(request: HttpRequest, orders: QuerySet[PaymentOrder]) -> Iterator[Line]:
-    rows = orders.select_related("casino", "requested_by").order_by("requested_at")
+    rows = orders.select_related("casino", "ordered_by").order_by("ordered_at")
     for order in rows[:SHOWN]:
         yield Line(
             reverse("admin:audit_paymentorder_change", args=(order.pk,)),
@@ -178,8 +178,8 @@ def _orders(request: HttpRequest, orders: QuerySet[PaymentOrder]) -> Iterator[Li
             " · ".join(filter(None, (order.player, str(order.casino) if is_of_several(request) else ""))),
             format_html("{}", money_in_prose(order.amount, order.currency)),
             order.reason,
-            officer_name(order.requested_by),
-            order.requested_at,
+            officer_name(order.ordered_by),
+            order.ordered_at,
             order.casino,
             SafeString(""),
         )

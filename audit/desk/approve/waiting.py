@@ -64,7 +64,7 @@ def sessions(request: HttpRequest) -> QuerySet[SessionClosing]:
 
 def orders(request: HttpRequest) -> QuerySet[PaymentOrder]:
     """Return the payment orders and waivers that another officer asked for and that take a second one."""
-    waits = PaymentOrder.objects.filter(state=OrderState.WAITING).exclude(requested_by=officer_of(request))
+    waits = PaymentOrder.objects.filter(state=OrderState.WAITING).exclude(ordered_by=officer_of(request))
     return scope_of(request, Capability.APPROVE_CASES).rows(waits)
 
 

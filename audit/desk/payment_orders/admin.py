@@ -31,7 +31,7 @@ from audit.models import Finding, OrderKind, OrderState, PaymentOrder
 from audit.persons.directory import Directory, players
 from audit.presentation import date_time, finding_title, local, money, money_in_prose, reference
 
-_CAPABILITIES = (Capability.WORK_CASES, Capability.APPROVE_CASES)
+_WORKERS = (Capability.WORK_CASES, Capability.APPROVE_CASES)
 
 
 class PaidForm(forms.Form):
@@ -54,11 +54,11 @@ class ReasonForm(forms.Form):
 
 @admin.register(PaymentOrder)
 class PaymentOrderAdmin(RecordAdmin[PaymentOrder]):
-    list_display = ("number", "casino", "sum", "for_player", "standing", "requested")
+    list_display = ("number", "casino", "sum", "for_player", "standing", "since")
     list_display_links = ("number",)
-    list_select_related = ("casino", "requested_by")
+    list_select_related = ("casino", "ordered_by")
     list_filter = ("state", "kind", "casino")
-    ordering = ("-requested_at", "-pk")
+    ordering = ("-ordered_at", "-pk")
     when_empty = gettext_lazy("No payment has been ordered yet. The page of a finding has its claims.")
 
     @admin.display(description=gettext_lazy("number"), ordering="reference")
@@ -77,9 +77,9 @@ class PaymentOrderAdmin(RecordAdmin[PaymentOrder]):
     def standing(self, order: PaymentOrder) -> str:
         return order.get_state_display()
 
-    @admin.display(description=gettext_lazy("ordered"), ordering="requested_at")
-    def requested(self, order: PaymentOrder) -> str:
-        return date_time(order.requested_at, order.casino)
+    @admin.display(description=gettext_lazy("ordered"), ordering="ordered_at")
+    def since(self, order: PaymentOrder) -> str:
+        return date_time(order.ordered_at, order.casino)
 
     @at("new/<int:pk>/")
     @demands(Capability.WORK_CASES)
@@ -160,7 +160,7 @@ class PaymentOrderAdmin(RecordAdmin[PaymentOrder]):
             has_changed=is_open and (owing is None or owing.amount != order.amount),
             owed_now=money_in_prose(owing.amount if owing is not None else 0, order.currency),
             may_approve=payment_orders.may_approve(officer, order),
-            is_own=order.state == OrderState.WAITING and order.requested_by_id == officer.pk,
+            is_own=order.state == OrderState.WAITING and order.ordered_by_id == officer.pk,
             paid=(paid or PaidForm(initial={"paid_on": today}))
             if may_end and order.state == OrderState.ORDERED
             else None,
@@ -172,21 +172,17 @@ class PaymentOrderAdmin(RecordAdmin[PaymentOrder]):
         return directory_for(request, casino_id, players([player] if player else []))
 
     @at("<int:pk>/decide/")
-    @demands(*_CAPABILITIES)
+    @demands(*_WORKERS)
     def decide_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Approve an order, record its payment, or cancel it, as the field ``act`` says, by POST."""
+        """Approve an order, record its payment, or cancel it, as the field ``step`` says, by POST."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        order, actor, action = (
-            self.row_or_404(request, pk, *_CAPABILITIES),
-            officer_of(request),
-            request.POST.get("act"),
-        )
-        if action == "approve" and (page := ask_for_proof(request, is_signature=True)) is not None:
+        order, actor, step = self.row_or_404(request, pk, *_WORKERS), officer_of(request), request.POST.get("step")
+        if step == "approve" and (page := ask_for_proof(request, is_signature=True)) is not None:
             return page
         form: PaidForm | ReasonForm | None = None
         try:
-            match action:
+            match step:
                 case "approve":
                     order = payment_orders.approve(actor, order)
                 case "paid":

@@ -94,12 +94,12 @@ def state_words(order: PaymentOrder) -> str:
     if order.state == OrderState.PAID and order.paid_on is not None:
         paid = {"day": day(order.paid_on, with_year=True), "receipt": order.receipt, "cage": order.cage}
         return gettext("paid on %(day)s, receipt %(receipt)s, %(cage)s") % paid
-    actions = {
-        OrderState.WAITING: (gettext("asked by %(officer)s, %(at)s; a second officer must approve"), "asked"),
-        OrderState.ORDERED: (gettext("ordered by %(officer)s, %(at)s"), "asked"),
+    steps = {
+        OrderState.WAITING: (gettext("asked by %(officer)s, %(at)s; a second officer must approve"), "ordered"),
+        OrderState.ORDERED: (gettext("ordered by %(officer)s, %(at)s"), "ordered"),
         OrderState.WAIVED: (gettext("waived, approved by %(officer)s, %(at)s"), "approved"),
         OrderState.CANCELLED: (gettext("cancelled by %(officer)s, %(at)s"), "ended"),
     }
-    words, action = actions[OrderState(order.state)]
-    officer, at = getattr(order, f"{action}_by"), getattr(order, f"{action}_at")
+    words, step = steps[OrderState(order.state)]
+    officer, at = getattr(order, f"{step}_by"), getattr(order, f"{step}_at")
     return words % {"officer": officer_name(officer), "at": date_time(at, casino)}

@@ -30,7 +30,7 @@ def payment_order(order: PaymentOrder, directory: Directory) -> bytes:
 def _data(order: PaymentOrder, directory: Directory) -> dict[str, Any]:
     casino, day, claims = (
         order.casino,
-        local(order.requested_at, order.casino).date(),
+        local(order.ordered_at, order.casino).date(),
         findings_of(order.case_id, order.debtor, order.player),
     )
     own = dict.fromkeys((label, each.rule) for each in claims for label in _cited(each) if label)
@@ -44,7 +44,7 @@ def _data(order: PaymentOrder, directory: Directory) -> dict[str, Any]:
         *((gettext("Why"), each.as_value().message(language())) for each in claims),
         (
             gettext("Ordered by"),
-            f"{officer_name(order.requested_by)}, {date_time(order.requested_at, casino, with_year=True)}",
+            f"{officer_name(order.ordered_by)}, {date_time(order.ordered_at, casino, with_year=True)}",
         ),
     ]
     if order.approved_by is not None and order.approved_at is not None:

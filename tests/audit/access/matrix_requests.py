@@ -597,15 +597,15 @@ AT["GET", f"{ORDER}new/<int:pk>/", ""] = lambda world, site, who: Ask(
 )
 AT["POST", f"{ORDER}new/<int:pk>/", ""] = lambda world, site, who: Ask(f"/{ORDER}new/{site.claimed.pk}/", _claim(site))
 AT["GET", f"{ORDER}<int:pk>/file/", ""] = lambda world, site, who: Ask(f"/{ORDER}{site.order.pk}/file/")
-for _what, _order_form in {
-    "paid": {"act": "paid", "receipt": "R-1", "cage": "main", "paid_on": "2026-11-20"},
-    "cancel": {"act": "cancel", "reason": "wrong guest"},
+for _what, _step_form in {
+    "paid": {"step": "paid", "receipt": "R-1", "cage": "main", "paid_on": "2026-11-20"},
+    "cancel": {"step": "cancel", "reason": "wrong guest"},
 }.items():
-    AT["POST", f"{ORDER}<int:pk>/decide/", _what] = lambda world, site, who, form=_order_form: Ask(
+    AT["POST", f"{ORDER}<int:pk>/decide/", _what] = lambda world, site, who, form=_step_form: Ask(
         f"/{ORDER}{site.order.pk}/decide/", form
     )
 AT["POST", f"{ORDER}<int:pk>/decide/", "approve"] = lambda world, site, who: Ask(
-    f"/{ORDER}{site.waiver.pk}/decide/", {"act": "approve", **SIGNED}
+    f"/{ORDER}{site.waiver.pk}/decide/", {"step": "approve", **SIGNED}
 )
 
 # The house register

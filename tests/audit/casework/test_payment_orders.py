@@ -124,9 +124,9 @@ def test_what_is_paid_is_ordered_no_more_and_what_is_cancelled_is_due_again(clai
     assert "Give a reason" in why(payment_orders.cancel, claim.desk.first, order, reason=" ")
     cancelled = payment_orders.cancel(claim.desk.first, order, reason="wrong guest")
     assert (cancelled.state, cancelled.end_reason, claim.owed()[0]) == ("cancelled", "wrong guest", 4_000)
-    for attempt in (lambda: payment_orders.record_paid(claim.desk.first, order, **RECEIPT),
-                lambda: payment_orders.cancel(claim.desk.first, order, reason="again")):  # fmt: skip
-        assert "in the meantime" in why(attempt)
+    for later in (lambda: payment_orders.record_paid(claim.desk.first, order, **RECEIPT),
+                  lambda: payment_orders.cancel(claim.desk.first, order, reason="again")):  # fmt: skip
+        assert "in the meantime" in why(later)
     paid = claim.paid()
     assert paid.reference == f"P-{YEAR}-0002"
     assert "Nothing is owed" in why(
@@ -214,8 +214,8 @@ def test_the_feed_and_the_interface_say_what_was_paid_of_a_claim(claim: Claim) -
     claim.paid()
     feed.number(casino_id)
     changes = feed.documents(feed.changes(casino_id, before, limit=100))
-    documents = [(each["type"], each["finding"]["owed"]["amount"], each["finding"]["cleared"]) for each in changes]
-    assert documents == [("finding.amended", 2_500, 2_500), ("finding.amended", 1_500, 1_500)]
+    content = [(each["type"], each["finding"]["owed"]["amount"], each["finding"]["cleared"]) for each in changes]
+    assert content == [("finding.amended", 2_500, 2_500), ("finding.amended", 1_500, 1_500)]
     assert claim.desk.tenant.get(f"/findings/{claim.head.pk}").json()["cleared"] == 2_500
 
 

@@ -61,8 +61,8 @@ def test_what_somebody_alters_in_the_tables_is_named(claim: Claim) -> None:
         "receipt": "receipt = 'x'",
         "end_reason": "end_reason = 'x'",
         "paid_on": "paid_on = '2020-01-01'",
-        "requested_at": "requested_at = '2020-01-01'",
-        "requested_by": f"requested_by_id = {claim.desk.second.pk}",
+        "ordered_at": "ordered_at = '2020-01-01'",
+        "ordered_by": f"ordered_by_id = {claim.desk.second.pk}",
     }.items():
         (what,) = altered(claim, f"update audit_paymentorder set {change} {row}")
         assert what == f"{order.reference}: it is not what the audit trail says: {named}"

@@ -19,7 +19,7 @@ from pathlib import Path
 from django.contrib import admin
 
 from audit.access import casino_settings
-from audit.casework.payment_orders import BEGUN, Action
+from audit.casework.payment_orders import BEGUN, Step
 from audit.casework.state_machine import TRANSITIONS
 from audit.desk import sections  # noqa: F401  (registers the models of the desk with the admin site)
 from audit.desk.audited_admin import AuditedAdmin
@@ -58,9 +58,9 @@ def put_together() -> dict[tuple[str, str], set[str]]:
         },
         ("audit.casework.actions", "transition.event"): {each.event for each in TRANSITIONS.values()},
         ("audit.casework.payment_orders", "BEGUN[kind]"): {*BEGUN.values()},
-        ("audit.casework.payment_orders", "f'{order.kind}.{action}'"): {
-            *(f"payment.{action}" for action in Action),
-            *(f"waiver.{action}" for action in Action if action != Action.PAID),
+        ("audit.casework.payment_orders", "f'{order.kind}.{step}'"): {
+            *(f"payment.{step}" for step in Step),
+            *(f"waiver.{step}" for step in Step if step != Step.PAID),
         },
         ("audit.corrections.decisions", "f'correction.{verdict}'"): {f"correction.{verdict}" for verdict in Verdict},
         ("audit.desk.audited_admin", "f'{row._meta.model_name}.{verb}'"): {*_of_sections()},

@@ -137,8 +137,8 @@ def test_the_page_of_each_finding_leads_to_the_one_with_the_claim(table: Table) 
 def test_a_payment_order_is_of_the_incident_whichever_of_its_findings_it_is_made_at(table: Table) -> None:
     client, claim = client_of(table.desk.first), {"kind": "payment", "by": "house", "player": "p1"}
     for finding in (table.head, table.claim):
-        page = client.get(NEW.format(finding.pk), claim, headers={"accept-language": "en"})
-        assert (page.context["amount"], page.context["who"]) == ("€20.00", "p1")
+        confirming = client.get(NEW.format(finding.pk), claim, headers={"accept-language": "en"})
+        assert (confirming.context["amount"], confirming.context["who"]) == ("€20.00", "p1")
         client.post(NEW.format(finding.pk), {**claim, "amount": "2000"})
     (order,) = PaymentOrder.objects.filter(case=table.head.case_id)
     assert (order.amount, order.player, order.state) == (2_000, "p1", "ordered")

@@ -19,7 +19,7 @@ LIST = "/admin/audit/paymentorder/"
 
 PAY = {"kind": "payment", "by": "house", "player": "p1"}
 
-PAID = {"act": "paid", **RECEIPT, "paid_on": "2026-11-20"}
+PAID = {"step": "paid", **RECEIPT, "paid_on": "2026-11-20"}
 
 EN = {"accept-language": "en"}
 
@@ -33,8 +33,8 @@ def new(claim: Claim) -> str:
     return f"{LIST}new/{claim.head.pk}/"
 
 
-def at(order: PaymentOrder, what: str = "decide") -> str:
-    return f"{LIST}{order.pk}/{what}/"
+def at(order: PaymentOrder, page: str = "decide") -> str:
+    return f"{LIST}{order.pk}/{page}/"
 
 
 def finding_page(claim: Claim, officer: Officer | None = None) -> Any:
@@ -51,8 +51,8 @@ def test_three_clicks_lead_from_the_claim_to_one_order_and_its_paper(claim: Clai
     client = client_of(claim.desk.first)
     assert "€40" in box(claim)
     address = next(each.order_address for each in finding_page(claim).context["claims_shown"] if each.order_address)
-    answer = client.get(address, headers=EN)
-    shown = answer.content.decode()
+    confirming = client.get(address, headers=EN)
+    shown = confirming.content.decode()
     assert not PaymentOrder.objects.exists(), "a page that asks orders nothing"
     for words in ("Gaétan Villeneuve", "€40.00", "Payout missing", "gets a number"):
         assert words in shown, words
@@ -98,8 +98,8 @@ def test_a_payment_without_a_receipt_is_asked_for_again(claim: Claim) -> None:
 
 def test_an_order_is_cancelled_with_a_reason_and_the_claim_is_due_again(claim: Claim) -> None:
     order, client = claim.order(), client_of(claim.desk.second)
-    assert client.post(at(order), {"act": "cancel", "reason": ""}, headers=EN).context["cancelling"].errors
-    client.post(at(order), {"act": "cancel", "reason": "wrong guest"})
+    assert client.post(at(order), {"step": "cancel", "reason": ""}, headers=EN).context["cancelling"].errors
+    client.post(at(order), {"step": "cancel", "reason": "wrong guest"})
     order.refresh_from_db()
     assert (order.state, order.end_reason) == ("cancelled", "wrong guest")
     assert "cancelled by" in box(claim)
@@ -120,8 +120,8 @@ def test_a_second_officer_approves_with_the_password_and_finds_it_among_what_wai
         waits = client.get("/admin/approve/", headers=EN).content.decode()
         assert (f"Payment order {order.reference}" in waits) is is_there
     assert client_of(claim.desk.first).get(at(order, "file")).status_code == 404, "no paper before it is ordered"
-    assert second.post(at(order), {"act": "approve"}).status_code == 403
-    second.post(at(order), {"act": "approve", "proof_password": PASSWORD})
+    assert second.post(at(order), {"step": "approve"}).status_code == 403
+    second.post(at(order), {"step": "approve", "proof_password": PASSWORD})
     order.refresh_from_db()
     assert (order.state, order.approved_by) == ("ordered", claim.desk.second)
     printed = words_of(second.get(at(order, "file")).content)
@@ -168,7 +168,7 @@ def test_who_only_reads_sees_the_orders_and_orders_nothing(claim: Claim) -> None
     assert "paymentorder/new" not in box(claim, claim.desk.auditor)
     for client, status in ((reader, 403), (foreign, 404)):
         assert client.get(new(claim), PAY).status_code == status
-        assert client.post(at(order), {"act": "cancel", "reason": "x"}).status_code == status
+        assert client.post(at(order), {"step": "cancel", "reason": "x"}).status_code == status
     assert foreign.get(f"{LIST}{order.pk}/change/").status_code == 404
     order.refresh_from_db()
     assert order.state == "ordered"
