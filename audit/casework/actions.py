@@ -23,7 +23,6 @@ from audit.event_store import audit_trail
 from audit.models import Case, CaseAction, Finding, FindingStatus, Officer
 from audit.models.cases import Outcome, State
 from audit.presentation import local, reference
-from audit.projections.receivers import stated_of_request
 
 MAX_REASON = 4_000
 """Characters of a reason or a note."""
@@ -104,7 +103,7 @@ def perform(
             about = _apply(case, officer, transition, reason, outcome, assignee, moment, until, pattern)
             stated = {}
             if transition.name == "ask_video":
-                stated = stated_of_request(video.ask(case, officer, moment, until))
+                stated = video.stated_of(video.ask(case, officer, moment, until))
             action = CaseAction.objects.create(
                 case=case, officer=officer, type=transition.event, reason=reason, about=about
             )

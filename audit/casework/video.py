@@ -12,6 +12,8 @@ from django.utils.translation import gettext_lazy as _
 
 from audit import task_queue
 from audit.event_store import read
+from audit.event_store.audit_trail import address_mark
+from audit.event_store.streams import instant
 from audit.models import Case, CaseContacts, Finding, Officer, VideoRequest
 from audit.presentation import language
 from settlement.codec import decode_one_stored
@@ -89,3 +91,15 @@ def window_of(finding: Finding) -> tuple[datetime, datetime]:
 
 def _head_of(case: Case) -> Finding | None:
     return Finding.objects.filter(case=case, seq=case.seq, rule=case.rule, wager=case.wager).order_by("-pk").first()
+
+
+def stated_of(request: VideoRequest) -> dict[str, str | int]:
+    """Return what the entry of a request says of it: which it is, the mark of the address, what is asked for."""
+    return {
+        "request": request.pk,
+        "address": address_mark(request.address),
+        "language": request.language,
+        "begins_at": instant(request.begins_at),
+        "ends_at": instant(request.ends_at),
+        "kept_until": instant(request.kept_until),
+    }

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from hashlib import sha256
 from typing import Any
 
 import msgspec
@@ -169,3 +170,8 @@ def _entry(seq: int, raw: bytes | str) -> AuditEntry:
     reason = data.pop("reason", "")
     at = datetime.fromisoformat(envelope["occurred_at"])
     return AuditEntry(seq, at, envelope["actor"], envelope["type"], data, reason)
+
+
+def address_mark(address: str) -> str:
+    """Return by what an entry knows an address, which may have a secret or a person's name in it: its SHA-256."""
+    return sha256(address.encode()).hexdigest()

@@ -21,10 +21,10 @@ from django.utils import timezone
 from audit import task_queue
 from audit.event_store import audit_trail, binary_copy
 from audit.event_store.append import EntryRefused
+from audit.event_store.audit_trail import address_mark
 from audit.models import Casino, DeadLetter, Webhook
 from audit.notifications import feed
 from audit.notifications.webhook_http import target_of
-from audit.projections.feed import address_mark
 
 OVERLAP = timedelta(hours=24)
 """How long a message is signed with the secret before, too, once a webhook has another."""

@@ -8,11 +8,11 @@ receiver has come.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from hashlib import sha256
 from typing import Any
 from urllib.parse import urlsplit
 
 from audit.event_store import binary_copy
+from audit.event_store.audit_trail import address_mark
 from audit.models import FIRST_SANDBOX_ID, CaseContacts, Webhook
 from audit.projections.entries import Entry, entries
 from audit.projections.faults import WrongRow
@@ -56,11 +56,6 @@ order by 1, 2
 
 _CONTACTS = ("casecontacts.added", "casecontacts.changed")
 _WEBHOOKS = ("webhook.created", "webhook.changed", "webhook.deactivated")
-
-
-def address_mark(url: str) -> str:
-    """Return by what an entry knows the address of a webhook, which may have a secret in it: its SHA-256."""
-    return sha256(url.encode()).hexdigest()
 
 
 def wrong_feed(casino_id: int | None) -> Iterator[WrongRow]:

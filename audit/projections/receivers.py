@@ -11,11 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from audit.event_store.streams import instant
+from audit.casework.video import stated_of
 from audit.models import FIRST_SANDBOX_ID, NightSubscriber, VideoRequest
 from audit.projections.entries import Entry, entries, is_same_instant
 from audit.projections.faults import WrongRow
-from audit.projections.feed import address_mark
 
 _SUBSCRIBERS = ("nightsubscriber.added", "nightsubscriber.changed", "nightsubscriber.deleted")
 
@@ -64,24 +63,12 @@ def wrong_video_requests(casino_id: int | None) -> Iterator[WrongRow]:
             == (entry_of_row.number("seq"), entry_of_row.text("rule"), entry_of_row.text("wager")),
         }
         if "request" in entry_of_row.data:
-            holds |= {key: entry_of_row.data.get(key) == value for key, value in stated_of_request(row).items()}
+            holds |= {key: entry_of_row.data.get(key) == value for key, value in stated_of(row).items()}
         if altered := [key for key, is_right in holds.items() if not is_right]:
             yield _wrong(row, f"is not what {entry_of_row.name} says: {', '.join(altered)}")
     for entry in (*stated.values(), *older):
         what = f"a request about case {entry.number('case')} is missing, of which {entry.name} says something"
         yield WrongRow("video", what, seq=entry.number("seq"))
-
-
-def stated_of_request(request: VideoRequest) -> dict[str, str | int]:
-    """Return what the entry of a request says of it: which it is, the mark of the address, what is asked for."""
-    return {
-        "request": request.pk,
-        "address": address_mark(request.address),
-        "language": request.language,
-        "begins_at": instant(request.begins_at),
-        "ends_at": instant(request.ends_at),
-        "kept_until": instant(request.kept_until),
-    }
 
 
 def _is_requested_by(row: VideoRequest, entry: Entry) -> bool:

@@ -153,11 +153,12 @@ class Played:
         return list(Case.objects.filter(casino=self.tenant.casino).order_by("pk"))
 
     def without_amount(self) -> list[str]:
-        """Return the findings that are no debt, say “no amount”, and recorded another amount than was expected."""
+        """Return the findings without a debt that say “no amount”, and recorded another amount than was expected."""
         return [
             str(each)
             for each in self.standing
-            if not stake_of(each).amount
+            if not (stake := stake_of(each)).amount
+            and not stake.is_made_good
             and each.rule not in DEBTS | NO_SUM
             and "money" in (RULES[each.rule].expected_is, RULES[each.rule].recorded_is)
             and (each.expected or 0) != (each.recorded or 0)

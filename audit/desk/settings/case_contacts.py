@@ -14,8 +14,8 @@ from audit.access.capabilities import Capability
 from audit.access.scope import Scope, officers_with
 from audit.desk.audited_admin import AuditedAdmin
 from audit.desk.scoped_admin import scope_of
+from audit.event_store.audit_trail import address_mark
 from audit.models import CaseContacts
-from audit.projections.feed import address_mark
 
 
 class CaseContactsForm(forms.ModelForm):  # type: ignore[type-arg]  # Django’s own takes no type parameter

@@ -12,10 +12,9 @@ from audit.access import casino_settings
 from audit.access.casino_settings import settings_of
 from audit.event_store import audit_trail, binary_copy
 from audit.event_store.append import EntryRefused
-from audit.event_store.audit_trail import COMMAND
+from audit.event_store.audit_trail import COMMAND, address_mark
 from audit.models import Casino, GamingTable, Officer, Role, Webhook, WebhookSecret
 from audit.notifications import webhooks
-from audit.projections.feed import address_mark
 from tests.audit.access.walls import refused, taken_over
 from tests.audit.casework.test_actions import hired
 from tests.audit.sessions import unique_name
