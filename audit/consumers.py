@@ -17,7 +17,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any, TypeAlias
 
 import structlog
@@ -45,6 +45,7 @@ from audit.models import (
     LedgerSetAside,
     NightRun,
     RunState,
+    TaskFailure,
     VideoRequest,
 )
 from audit.notifications import alert_mail, broker_feed, mail
@@ -244,7 +245,7 @@ select count(*), extract(epoch from clock_timestamp() - min(at)) from (
 
 def _feed(casinos: Casinos) -> Lag:
     [(count, oldest)] = _rows(_FEED, {**_listed(casinos), "is_published": broker_feed.is_published()})
-    return Lag(int(count), None if oldest is None else max(0.0, float(oldest)))
+    return Lag(int(count), None if oldest is None else max(0.0, float(oldest)), of_log=_failure("feed", count, oldest))
 
 
 _WEBHOOKS = """
@@ -348,7 +349,8 @@ where b.received_at > coalesce((select beat_at from audit_heartbeat where name =
 
 def _exports(casinos: Casinos) -> Lag:
     [(count, oldest)] = _rows(_EXPORTS)
-    return Lag(int(count), None if oldest is None else max(0.0, float(oldest)))
+    error = _failure("exports", count, oldest)
+    return Lag(int(count), None if oldest is None else max(0.0, float(oldest)), of_log=error)
 
 
 def _witnesses(casinos: Casinos) -> Lag:
@@ -360,6 +362,13 @@ def _witnesses(casinos: Casinos) -> Lag:
     oldest = max((math.inf if each.cosigned_s is None else each.cosigned_s for each in seen), default=None)
     refused = sum(each.is_refused for each in seen)
     return Lag(sum(each.is_silent for each in seen), oldest, None, refused, (), "; ".join(errors))
+
+
+def _failure(name: str, waiting: int, oldest_s: float | None) -> str:
+    """Return the error with which a consumer failed last, "" if nothing has waited since then."""
+    failed = TaskFailure.objects.filter(name=name).first() if waiting else None
+    since = timezone.now() - timedelta(seconds=float(oldest_s or 0))
+    return failed.error if failed is not None and failed.failed_at >= since else ""
 
 
 def _archive(casinos: Casinos) -> Lag:

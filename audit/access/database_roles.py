@@ -73,7 +73,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         BEAT: "select, insert, update",
     },
     "audit_taskrun": {**_KEPT, BEAT: "select"},  # a web server hides no task that no longer runs, nor one that fails
-    "audit_taskfailure": {**_READ, WORKER: "insert, update"},
+    "audit_taskfailure": {**_READ, **dict.fromkeys((WORKER, SEQUENCER), "insert, update")},
     "audit_cosignature": {**_READ, SEQUENCER: "insert"},  # never changed
     **{f"audit_{name}": {**_READ, SEQUENCER: "insert, update, delete"} for name in ("logfork", "leftbatch")},
     "audit_witnessstate": {**_READ, SEQUENCER: "insert, update"},

@@ -21,7 +21,7 @@ Schema = dict[str, Any]
 
 OF_THE_RECORD = frozenset(
     "id reference stream table gaming_day occurred_at ruleset engine_version status priority superseded_at "
-    "superseded_by correction".split()
+    "superseded_by correction cleared".split()
 )
 """What ``Finding`` has beyond the finding of an adjudication (section 6 of the event contract)."""
 
@@ -260,6 +260,7 @@ def _published(adjudicated: Schema) -> Schema:
         "ruleset": NULLABLE,
         "engine_version": TEXT,
         "status": {"type": "string", "enum": FindingStatus.values},
+        "cleared": {**COUNT, "description": "What officers had paid, or waived, of what is owed, in minor units."},
         "case": {**case, "type": ["object", "null"]},
     }
     return {

@@ -110,7 +110,7 @@ def perform(
             if transition.target == State.CLOSED:
                 case.closed_at = action.at  # the instant of the entry, to the microsecond: verification compares them
             case.save(update_fields=CHANGED_FIELDS)
-            _record(case, officer, transition.event, reason, about, at=action.at, stated=stated)
+            _record(case, officer, transition.event, reason, about, stated, at=action.at)
             if State.CLOSED in (transition.target, *transition.sources):
                 task_queue.notify_on_commit(case.casino_id)
     except ActionRefused as refused:
@@ -435,9 +435,9 @@ def _record(
     event: str,
     reason: str,
     about: str,
+    stated: Mapping[str, str | int] | None = None,
     *,
     at: datetime | None = None,
-    stated: Mapping[str, str | int] | None = None,
 ) -> None:
     stream = Finding.objects.filter(case=case).values_list("stream__name", flat=True).first()
     data = {"case": case.pk, "stream": stream or "", "seq": case.seq, "rule": case.rule, "wager": case.wager}

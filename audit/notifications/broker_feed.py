@@ -15,6 +15,7 @@ from django.db import connection, transaction
 from kombu import Connection, Exchange, Producer
 from kombu.exceptions import KombuError
 
+from audit import task_runs
 from audit.models import PublishedFeed
 from audit.notifications import feed
 from audit.notifications.webhook_delivery import body_of, message_id_of
@@ -63,6 +64,7 @@ def publish(casino_id: int) -> int:
                 published += count
     except broken as error:
         log.warning("feed not published", casino=casino_id, error=type(error).__name__)
+        task_runs.note_failure("feed", error)
     return published
 
 

@@ -47,7 +47,7 @@ class Exporter:
         self._newest_at: dict[str, str] = {}  # the name of the last checkpoint of each target
         self._beaten = ""  # that of the last one that every target had when the heartbeat was written
 
-    def round(self) -> list[str]:
+    def round(self) -> list[ExportFailed]:
         """Export the newest checkpoint to the targets that lack it; return the errors.
 
         Names are compared and not sizes: the tree of a new epoch is smaller than the one before it.
@@ -55,14 +55,14 @@ class Exporter:
         newest = tree.newest_checkpoint()
         if newest is None:
             return []
-        name, errors = _name(newest), []
+        name, errors = _name(newest), list[ExportFailed]()
         for target in targets():
             if self._newest_at.get(target) == name:
                 continue
             try:
                 export(newest, target)
             except ExportFailed as error:
-                errors.append(str(error))
+                errors.append(error)
             else:
                 self._newest_at[target] = name
         if not errors and name != self._beaten:

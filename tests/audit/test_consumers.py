@@ -223,10 +223,12 @@ def _witnesses(tenant: Tenant) -> None:
 def _exports(tenant: Tenant) -> None:
     tenant.post("s", [tenant.opener("s")])
     seal()
+    task_runs.note_failure("exports", ConnectionRefusedError())
 
 
 def _feed(tenant: Tenant) -> None:
     replayed(tenant, overpaid("s", tenant))
+    task_runs.note_failure("feed", TimeoutError())
 
 
 def _webhook(tenant: Tenant) -> Webhook:
@@ -287,8 +289,8 @@ EACH: dict[str, tuple[Callable[[Tenant], None], int, str]] = {
     "ledger": (_ledger, 1, f"{DAY} EUR: KeyError: a table"),
     "nights": (_nights, 1, f"{DAY}: 1: KeyError: a table"),
     "witnesses": (_witnesses, 1, "w.example/w1: another tree"),
-    "exports": (_exports, 0, ""),
-    "feed": (_feed, 0, ""),
+    "exports": (_exports, 0, "ConnectionRefusedError"),
+    "feed": (_feed, 0, "TimeoutError"),
     "webhooks": (_webhooks, 1, "crm: 1 dead letters"),
     "alerts": (_alerts, 2, "neither an officer with mail nor a webhook receives its alerts; 503 no"),
     "mail": (_mail, 1, "550 no"),

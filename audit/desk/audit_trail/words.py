@@ -16,6 +16,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from audit.consumers import REGISTRY
+from audit.desk.audit_trail import message_words
 from audit.desk.payment_orders import words as payment_orders
 from audit.models import (
     AlertEnd,
@@ -332,12 +333,7 @@ NAMES: Mapping[str, Promise] = MappingProxyType(
         "expires": _("expires"),
         "revoked": _("revoked"),
         "public_key": _("public key"),
-        "host": _("host"),
-        "address": _("address"),
-        "severities": _("severities"),
-        "alerts": _("alerts"),
-        "active": _("active"),
-        "letters": _("dead letters"),
+        **message_words.NAMES,
         "webhooks": _("webhooks"),
         "alert": _("alert"),
         "since": _("since"),
@@ -415,6 +411,7 @@ CODES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "about": {**dict(Outcome.choices), **dict(Answer.choices)},
         "active": _YES_OR_NO,
         "alerts": _YES_OR_NO,
+        "reports": _YES_OR_NO,
         "before": dict(Role.choices),
         "by": {"file": _("a file")},
         "came": dict(Came.choices),

@@ -257,7 +257,7 @@ class FindingAdmin(CaseworkAdmin):
             "complain_address": entry_address(finding) if finding.table and can_work_cases(request) else "",
             "neighbours": neighbours_of(request, self, finding),
             "todo": steps_of(finding, _remedies(shown), shown["croupier"], casework, request),
-            "claims_shown": claims_shown(request, finding),
+            "claims_shown": claims_shown(request, finding, shown["directory"]),
             "can_work_cases": can_work_cases(request),
             "title": shown["verdict"].plain_title,
         }

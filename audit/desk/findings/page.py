@@ -119,6 +119,7 @@ def finding_context(finding: Finding, *, with_names: bool = False) -> dict[str, 
     value_with_names = replace(finding.as_value(), facts=named_facts(finding.facts, directory))
     return {
         "finding": finding,
+        "directory": directory,
         "rule": rule,
         "verdict": verdict,
         "claims": _claims(verdict.claims, directory),

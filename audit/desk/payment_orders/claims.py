@@ -49,12 +49,17 @@ class ShownClaim:
     waive_address: str
 
 
-def claims_shown(request: HttpRequest, finding: Finding) -> list[ShownClaim]:
-    """Return the claims of the incident of a finding as its page shows them; none of a finding without a case."""
+def claims_shown(request: HttpRequest, finding: Finding, directory: Directory | None = None) -> list[ShownClaim]:
+    """Return the claims of the incident of a finding as its page shows them; none of a finding without a case.
+
+    ``directory`` has the names of the incident's players; None: they are looked up.
+    """
     if finding.case_id is None:
         return []
     owings = payment_orders.owings_of(finding.case_id)
-    directory = directory_for(request, finding.casino_id, players([each.player for each in owings if each.player]))
+    if directory is None:
+        named = players([each.player for each in owings if each.player])
+        directory = directory_for(request, finding.casino_id, named)
     may_begin = payment_orders.may_begin(officer_of(request), finding.casino_id)
     return [_shown(finding, each, directory, may_begin=may_begin and each.open is None) for each in owings]
 

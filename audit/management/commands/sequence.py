@@ -14,7 +14,7 @@ from django.core.management.base import CommandError, CommandParser
 from django.db import connection, transaction
 from django.db.utils import DatabaseError, InterfaceError, OperationalError
 
-from audit import heartbeats
+from audit import heartbeats, task_runs
 from audit.event_store import cluster
 from audit.management.counted import counted
 from audit.management.terminal import BaseCommand
@@ -100,7 +100,7 @@ class Command(BaseCommand):
             raise CommandError(f"{error}: run this again.") from error
         except (Forked, NoSigningKey) as error:
             raise CommandError(str(error)) from error
-        for failure in [*Exporter().round(), *witnesses.ask_all()]:
+        for failure in [*map(str, Exporter().round()), *witnesses.ask_all()]:
             self.stderr.write(failure)
         self.stdout.write(f"sealed: {counted(sequencer.frontier.size, 'batch', 'batches')}")
 
@@ -127,7 +127,8 @@ class Command(BaseCommand):
             is_last = self.stopping.wait(settings.CABOCHON_EXPORT_S)
             try:
                 for failure in exporter.round():
-                    log.error("checkpoint not exported", error=failure)
+                    log.error("checkpoint not exported", error=str(failure))
+                    task_runs.note_failure("exports", failure.__cause__ or failure)
             except (DatabaseError, InterfaceError) as error:
                 log.warning("no database", error=str(error))
                 connection.close()

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from audit import task_queue, tasks
+from audit.adjudication import replay
 from audit.ledger import feeding
 from audit.models import LedgerBatch, NightReport, SessionFigures, StreamEvidence, StreamMoney
 from audit.reconciliation import runs, sessions
@@ -81,7 +82,7 @@ def test_a_session_that_another_worker_adjudicates_is_closed_later(
     seal()
     again: list[Any] = []
     monkeypatch.setattr(tasks.night_close, "apply_async", lambda kwargs, countdown: again.append(kwargs))
-    monkeypatch.setattr(sessions, "advance", lambda stream_id, **options: None)
+    monkeypatch.setattr(replay, "advance", lambda stream_id, **options: None)
     tasks.night_close(stream_id=stream_id)
     assert again == [{"stream_id": stream_id}]
     assert not LedgerBatch.objects.filter(casino=tenant.casino).exists()

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from kombu import Connection, Exchange, Queue
 
+from audit import consumers
 from audit.access.database_roles import WORKER
 from audit.models import PublishedFeed
 from audit.notifications import broker_feed, feed
@@ -89,6 +90,8 @@ def test_a_broker_that_is_away_is_published_to_later(tenant: Tenant) -> None:
     assert publish(tenant.casino.pk) == 0
     assert tenant.casino.pk in behind()
     assert not PublishedFeed.objects.filter(casino=tenant.casino, position__gt=0).exists()
+    [consumer] = [each for each in consumers.REGISTRY if each.name == "feed"]
+    assert "Error" in consumer.measure([tenant.casino.pk]).of_log, "at the desk and in the health check"
 
 
 @pytest.mark.parametrize("url, exchange", [("redis://127.0.0.1/0", "findings"), ("amqp://127.0.0.1//", "")])

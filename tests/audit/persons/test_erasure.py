@@ -20,6 +20,7 @@ from audit.access.database_roles import OPERATOR, WEB, WORKER
 from audit.casework import actions
 from audit.casework.actions import ActionRefused
 from audit.casework.complaints import Entered, enter
+from audit.event_store import audit_trail
 from audit.evidence.export import export
 from audit.jobs import kinds, runner
 from audit.jobs.queue import enqueue
@@ -118,7 +119,9 @@ class Lived:
         subscriber = hired(self.night.tenant, Role.OFFICER, "subscriber")
         subscriber.email = "s@example.org"
         subscriber.save()
-        NightSubscriber.objects.create(casino=self.casino, officer=subscriber, language="fr")
+        row = NightSubscriber.objects.create(casino=self.casino, officer=subscriber, language="fr")
+        data = {"id": row.pk, **row.stated()}
+        audit_trail.record("keeper", "nightsubscriber.added", casino_id=self.casino.pk, data=data)
         for address in self.pages():
             self.client.get(address)
         view = {"name": "one player", "query": "q=quintefeuille", "shared": "on"}

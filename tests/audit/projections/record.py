@@ -173,6 +173,7 @@ def whole_record() -> Casino:
     casino.desk.approved(decided)
     _treat_cases(casino, casino.cases_of(dice), casino.cases_of(decided))
     replayed(decided)
+    casino.unpaid("unpaid")
     _keep_register(casino)
     _conflict(casino, "conflict")
     _play_night(casino)

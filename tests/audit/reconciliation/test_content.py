@@ -15,7 +15,7 @@ from audit.reconciliation import runs
 from audit.reconciliation.content import BRIDGE, WINS, _sum_row, digest, printed_theoretical
 from audit.reconciliation.night import SessionResult
 from audit.reconciliation.persons import RULES_OF_PERSONS
-from settlement.night.bridge import Bank, Bridge, WagerLine, Win
+from settlement.night.bridge import Bank, Bridge, LineSum, WagerLine, Win
 from settlement.night.figures import Figures
 from tests.audit.reconciliation.played import DAY, MORNING, Events, buy_ins, count, inserted, record, session
 from tests.audit.tables import Tenant
@@ -166,7 +166,9 @@ def test_three_sessions_of_a_third_of_a_cent_are_one_cent_at_one_of_them() -> No
             wager="w", bet="win", status="lost", decided=1, theoretical=Fraction(1, 3), adjudicated=Win(lost=1),
             recorded=Win(lost=1),
         )  # fmt: skip
-        bridge = Bridge.of(Bank(currency="EUR", opening_float=0), [line])
+        summed = LineSum()
+        summed.add(line, line.recorded.total)
+        bridge = Bridge.of(Bank(currency="EUR", opening_float=0), [summed])
         return SessionResult(
             stream=LoggedStream(stream_id=stream_id), figures=Figures(stream="s", bridge=bridge), faults=0,
             is_sealed=True, drop=None, previous=None,

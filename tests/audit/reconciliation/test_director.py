@@ -16,6 +16,7 @@ from audit.reconciliation.checks import SEVERITIES
 from audit.reconciliation.content import BRIDGE, figures_of
 from audit.reconciliation.presentation import load_content
 from audit.reconciliation.wording import money
+from audit.register.in_force import digest_of, newest_readings
 from settlement.night import figures
 from tests import citus
 from tests.audit.reconciliation.test_content import eventful_night
@@ -221,11 +222,13 @@ def test_a_session_of_more_wagers_than_are_noted_has_no_line(
     content: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     row = content["sessions"][0]
+    readings = newest_readings(row["stream_id"])
+    key = sessions.key_of(row["stream_id"], row["last_seq"], digest_of(readings))
     monkeypatch.setattr(figures, "WINS_NOTED", 3)
     monkeypatch.setattr(sessions, "WINS_NOTED", 3)
-    assert sessions.sums_again(row["stream_id"], row["last_seq"])[1].win_line is None
+    assert sessions.sums_of(key, readings, None).win_line is None
     monkeypatch.undo()
-    assert sessions.sums_again(row["stream_id"], row["last_seq"])[1].win_line
+    assert sessions.sums_of(key, readings, None).win_line
 
 
 def _are_of_before(monkeypatch: pytest.MonkeyPatch) -> None:

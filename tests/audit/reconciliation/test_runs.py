@@ -10,6 +10,7 @@ import pytest
 import time_machine
 
 from audit import tasks
+from audit.adjudication import replay
 from audit.event_store.append import open_stream
 from audit.models import Casino, Finding, LoggedStream, NightReport, NightRun, SessionFigures
 from audit.reconciliation import runs, schedule, sessions
@@ -97,7 +98,7 @@ def test_a_session_that_another_worker_has_is_asked_again(
     casino: Casino, hints: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record(casino, session(casino, "R1"))
-    monkeypatch.setattr(sessions, "advance", lambda stream_id, **options: None)
+    monkeypatch.setattr(replay, "advance", lambda stream_id, **options: None)
     with time_machine.travel(MORNING, tick=False):
         tasks.night_reconcile(casino_id=casino.pk)
         task, kwargs = hints.pop(0)

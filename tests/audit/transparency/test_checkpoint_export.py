@@ -94,7 +94,7 @@ def test_a_target_that_has_a_checkpoint_is_sent_it_once_while_another_fails(
     exporter = Exporter()
     for _ in range(2):
         [failure] = exporter.round()
-        assert failure.startswith(str(target))
+        assert str(failure).startswith(str(target))
     assert not Heartbeat.objects.filter(name="export").exists()
     target.unlink()
     assert exporter.round() == []
@@ -155,4 +155,5 @@ def test_a_server_that_answers_no_http_is_a_failure_and_does_not_end_the_thread(
 
     monkeypatch.setattr(checkpoint_export, "_put", garbled)
     [failure] = Exporter().round()
-    assert failure.startswith("https://worm.example/notes")
+    assert str(failure).startswith("https://worm.example/notes")
+    assert isinstance(failure.__cause__, http.client.BadStatusLine), "which the desk names"
