@@ -12,24 +12,33 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from audit.casework.video import stated_of
+from audit.event_store.audit_trail import INSTALLATION
 from audit.models import FIRST_SANDBOX_ID, NightSubscriber, VideoRequest
+from audit.projections.casinos import SETTINGS_KEPT
 from audit.projections.entries import Entry, entries, is_same_instant
 from audit.projections.faults import WrongRow
+from audit.projections.found import Figures
 
-_SUBSCRIBERS = ("nightsubscriber.added", "nightsubscriber.changed", "nightsubscriber.deleted")
+SUBSCRIBERS = ("nightsubscriber.added", "nightsubscriber.changed", "nightsubscriber.deleted")
 
 
-def wrong_subscribers(casino_id: int | None) -> Iterator[WrongRow]:
-    """Yield what does not hold about who receives a casino's nights and alerts, every casino's for None."""
+def wrong_subscribers(casino_id: int | None, figures: Figures) -> Iterator[WrongRow]:
+    """Yield what does not hold about who receives a casino's nights and alerts, every casino's for None.
+
+    A row without an entry is counted as ``unstated`` until ``manage.py keep`` enters it.
+    """
+    is_kept = any(entries(INSTALLATION, (SETTINGS_KEPT,)))
     stated: dict[int, Entry] = {}
-    for entry in entries(casino_id, _SUBSCRIBERS):
+    for entry in entries(casino_id, SUBSCRIBERS):
         stated[entry.number("id")] = entry
     stated = {pk: entry for pk, entry in stated.items() if entry.type != "nightsubscriber.deleted"}
     rows = NightSubscriber.objects.filter(casino__is_sandbox=False).select_related("officer").order_by("pk")
     for row in rows if casino_id is None else rows.filter(casino=casino_id):
         entry_of_row = stated.pop(row.pk, None)
         name = row.officer.get_username()
-        if entry_of_row is None:
+        if entry_of_row is None and not is_kept:
+            figures.unstated += 1
+        elif entry_of_row is None:
             yield WrongRow("subscriber", f"{name} of casino {row.casino_id} is stored, and no entry says so")
         elif "officer" in entry_of_row.data:
             holds = {

@@ -17,6 +17,7 @@ from audit.models import (
     Casino,
     GamingTable,
     Membership,
+    NightSubscriber,
     Officer,
 )
 from audit.projections.access import KEY_KEPT, ROLE_KEPT, keys_stated, roles_stated
@@ -24,11 +25,12 @@ from audit.projections.casinos import SETTINGS_KEPT
 from audit.projections.clock import clock
 from audit.projections.entries import entries
 from audit.projections.officers import SUPERUSER_KEPT, superusers_stated
+from audit.projections.receivers import SUBSCRIBERS
 
 
 @transaction.atomic
 def keep_settings() -> int:
-    """Enter what casinos, tables, roles and keys are of which no entry says it, once; return how many.
+    """Enter what casinos, tables, roles, keys and subscribers are of which no entry says it, once; return how many.
 
     Enter also that the log keeps them from now on, and since when its clock holds. After that nothing is taken over any
     more: a row without an entry is one that somebody has written past the desk.
@@ -53,6 +55,11 @@ def keep_settings() -> int:
             "revoked": int(key.revoked_at is not None),
         }
         audit_trail.record(actor, KEY_KEPT, casino_id=key.casino_id, data=of_key)
+        entered += 1
+    entered_before = {entry.number("id") for entry in entries(None, SUBSCRIBERS)}
+    for subscriber in NightSubscriber.objects.exclude(pk__in=entered_before).order_by("pk"):
+        received = {"id": subscriber.pk, **subscriber.stated()}
+        audit_trail.record(actor, "nightsubscriber.added", casino_id=subscriber.casino_id, data=received)
         entered += 1
     known = superusers_stated()
     for officer in Officer.objects.filter(is_superuser=True).exclude(username__in=known).order_by("pk"):

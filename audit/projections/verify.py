@@ -101,7 +101,7 @@ def _parts(
         yield wrong_ledger(casino_id)
     yield wrong_webhooks(casino_id)
     yield wrong_contacts(casino_id)
-    yield wrong_subscribers(casino_id)
+    yield wrong_subscribers(casino_id, figures)
     yield wrong_video_requests(casino_id)
     if casino_id is None:
         yield wrong_requests()

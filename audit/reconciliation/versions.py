@@ -44,7 +44,7 @@ def create_version(night: Night, *, actor: str, now: datetime) -> tuple[NightRep
     """Return the newest version of a night, and whether it is new. A version is created only if its content differs.
 
     One that an officer has signed stays the newest while its money and its findings are the same, though cases of it
-    were closed since: what was signed is what stood, and the desk shows the cases as they are now.
+    were closed, or claims paid, since: what was signed is what stood, and the desk shows the cases as they are now.
     """
     with transaction.atomic():
         # One writer per casino at a time: two runs at once would create two versions with one number.
@@ -105,17 +105,18 @@ def digest_of(report: NightReport) -> str:
 
 
 def _differs_in_cases_alone(before: NightReport, content: Mapping[str, Any]) -> bool:
-    """Whether content has the money and the findings of a version, and only its cases, or their deadlines, differ."""
+    """Whether content has the money and the findings of a version, and only its cases, deadlines or payments differ."""
     return digest(_without_cases(before.parsed_content())) == digest(_without_cases(content))
 
 
 def _without_cases(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return content with how many findings stand of each rule, instead of how many of their cases are open."""
+    """Return content with how many findings stand of each rule, whatever became of their cases and their claims."""
     lines = [
         {**line, "verdict": "", "rows": sorted(map(_standing, line["rows"]))} if line["code"] == "findings" else line
         for line in content["lines"]
     ]
-    return {key: value for key, value in content.items() if key not in OF_A_VERSION} | {"lines": lines}
+    of_cases = (*OF_A_VERSION, "worst")  # the largest debt, which a payment makes smaller
+    return {key: value for key, value in content.items() if key not in of_cases} | {"lines": lines}
 
 
 def _standing(row: Mapping[str, Any]) -> tuple[str, int]:

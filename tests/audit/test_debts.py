@@ -229,7 +229,13 @@ def wrong_wagers(report: NightReport) -> Counter[tuple[int, str]]:
     return Counter({(each["stream_id"], each["wager"]): each["amount"] for each in errors})
 
 
-@pytest.mark.parametrize("ruleset", sorted(RULESET_NAMES))
+@pytest.mark.parametrize(
+    "ruleset",
+    [
+        each if each in ("fr-craps", "fr-roulette") else pytest.param(each, marks=pytest.mark.faults)
+        for each in sorted(RULESET_NAMES)
+    ],
+)
 def test_every_page_and_paper_says_what_the_incidents_of_a_night_owe(ruleset: str) -> None:
     night = Played(ruleset)
     owed = night.incidents()

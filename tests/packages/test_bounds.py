@@ -19,6 +19,7 @@ INTERNALS = {
     "django-axes": "axes.handlers.proxy",
     "djangorestframework": "._request",
     "mozilla-django-oidc": "mozilla_django_oidc.views",
+    "openpyxl": "openpyxl.worksheet._reader",
     "prometheus-client": "prometheus_client.values",
     "psycopg": "psycopg.pq",
     "uvicorn": "uvicorn.protocols",

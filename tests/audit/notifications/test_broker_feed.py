@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 from kombu import Connection, Exchange, Queue
 
-from audit import consumers
 from audit.access.database_roles import WORKER
-from audit.models import PublishedFeed
+from audit.models import PublishedFeed, TaskFailure
 from audit.notifications import broker_feed, feed
 from audit.notifications.broker_feed import behind, publish, routing_key
 from tests.audit.api.test_reading import overpaid, replayed
@@ -90,8 +89,7 @@ def test_a_broker_that_is_away_is_published_to_later(tenant: Tenant) -> None:
     assert publish(tenant.casino.pk) == 0
     assert tenant.casino.pk in behind()
     assert not PublishedFeed.objects.filter(casino=tenant.casino, position__gt=0).exists()
-    [consumer] = [each for each in consumers.REGISTRY if each.name == "feed"]
-    assert "Error" in consumer.measure([tenant.casino.pk]).of_log, "at the desk and in the health check"
+    assert TaskFailure.objects.get(name="feed").error == "OperationalError", "which the desk and the health check name"
 
 
 @pytest.mark.parametrize("url, exchange", [("redis://127.0.0.1/0", "findings"), ("amqp://127.0.0.1//", "")])

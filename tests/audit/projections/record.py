@@ -133,7 +133,8 @@ class Casino:
             ("ball.settled", {"pocket": "2"}),
             CLOSED,
         )
-        assert self.tenant.post(stream, events).status_code == 201
+        answer = self.tenant.post(stream, events)
+        assert answer.status_code == 201, answer.content
         replayed(self.tenant.stream(stream).stream_id)
 
     def corrected(self, name: str, *, closed: bool = True) -> int:
@@ -173,7 +174,6 @@ def whole_record() -> Casino:
     casino.desk.approved(decided)
     _treat_cases(casino, casino.cases_of(dice), casino.cases_of(decided))
     replayed(decided)
-    casino.unpaid("unpaid")
     _keep_register(casino)
     _conflict(casino, "conflict")
     _play_night(casino)

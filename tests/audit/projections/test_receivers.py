@@ -7,6 +7,7 @@ from django.urls import reverse
 
 from audit.casework import actions
 from audit.models import Case, NightSubscriber, Role, VideoRequest
+from audit.projections.takeover import keep_settings
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.projections.record import Casino, faults
 from tests.audit.projections.test_casinos import forge
@@ -39,6 +40,7 @@ def receivers() -> dict[str, int]:
     casino.played("dice")
     entered_contacts(casino)
     subscriber, request = entered_receivers(casino)
+    keep_settings()
     assert faults() == []
     others = {"other": casino.other.pk, "casino": casino.casino.pk}
     return {"subscriber": subscriber.pk, "request": request.pk, **others}
@@ -82,3 +84,13 @@ def test_what_somebody_wrote_past_the_desk_is_named(receivers: dict[str, int], s
     assert {each.part for each in found} == {"subscriber" if statement in SUBSCRIBERS else "video"}
     named = (SUBSCRIBERS | REQUESTS)[statement]
     assert any(named in each.what for each in found)
+
+
+def test_a_subscriber_without_an_entry_is_counted_until_the_log_keeps_it_and_a_fault_from_then_on() -> None:
+    casino = Casino()
+    row = NightSubscriber.objects.create(casino=casino.casino, officer=casino.other, language="fr")
+    assert faults() == []
+    keep_settings()
+    assert faults() == []
+    forge("update audit_nightsubscriber set language = 'en' where id = {row}", row=row.pk)
+    assert {each.part for each in faults()} == {"subscriber"}
