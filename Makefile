@@ -4,8 +4,8 @@
 #   quick    the law and the record in a minute: no browser, no processes, one database kept between runs
 #   test     every test, with what takes longest in a short form; in an order drawn anew, which SEED=1 repeats
 #   faults   the long forms: every crash point, whole deployments that hang, die, fill a disk or lack rights, every
-#            user of the matrix with every method, a phone's width, 100,000 coups read a second time; PART=0 to 5 is a
-#            sixth of them
+#            user of the matrix with every method, a phone's width, 100,000 coups read a second time; PART=0 to 11 is a
+#            twelfth of them
 #   soak     the longest forms, before a release: 1,000 fault schedules, 900,000 other coups read a second time, 10,000
 #            coups of human nights of each game, twenty table years of the ledger
 #   search   the property tests with examples drawn anew; SEED=1 repeats a draw and the order
@@ -58,7 +58,7 @@ quick: setup
 # To read every module of the tests takes each worker longer than many a test.
 faults: setup
 	@$(BIN)/python -m pytest -n 4 --dist worksteal $(ORDER) -m faults \
-		$(shell grep -rl --include='test_*.py' 'mark\.faults' tests | sort $(if $(PART),| awk 'NR % 6 == $(PART)'))
+		$(shell grep -rl --include='test_*.py' 'mark\.faults' tests | sort $(if $(PART),| awk 'NR % 12 == $(PART)'))
 
 soak: setup
 	@$(BIN)/python -m pytest -n 3 --dist worksteal $(ORDER) -m soak tests

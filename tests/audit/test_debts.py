@@ -229,13 +229,17 @@ def wrong_wagers(report: NightReport) -> Counter[tuple[int, str]]:
     return Counter({(each["stream_id"], each["wager"]): each["amount"] for each in errors})
 
 
-@pytest.mark.parametrize(
+EACH_RULESET = pytest.mark.parametrize(
     "ruleset",
     [
         each if each in ("fr-craps", "fr-roulette") else pytest.param(each, marks=pytest.mark.faults)
         for each in sorted(RULESET_NAMES)
     ],
 )
+"""A night of each ruleset; in `make test` one with dice and one with a wheel."""
+
+
+@EACH_RULESET
 def test_every_page_and_paper_says_what_the_incidents_of_a_night_owe(ruleset: str) -> None:
     night = Played(ruleset)
     owed = night.incidents()
@@ -265,7 +269,7 @@ def test_every_page_and_paper_says_what_the_incidents_of_a_night_owe(ruleset: st
         assert sum(ranked.values()) == Decimal(total) / 100
 
 
-@pytest.mark.parametrize("ruleset", sorted(RULESET_NAMES))
+@EACH_RULESET
 def test_an_error_of_the_night_is_the_debt_of_its_wager(ruleset: str) -> None:
     """But for what the house gave and nobody owes: goodwill, and amounts rounded up."""
     night = Played(ruleset)
