@@ -243,7 +243,8 @@ def _limit_waits() -> None:
     if getattr(_limited, "connection", None) is not used.connection:
         with used.cursor() as cursor:
             cursor.execute(f"set lock_timeout = {LOCK_MS}")
-        _limited.connection = used.connection
+        if not used.in_atomic_block:  # a transaction that is rolled back takes the setting with it
+            _limited.connection = used.connection
 
 
 def columns_of(stream: str, body: bytes) -> tuple[Columns, int] | None:

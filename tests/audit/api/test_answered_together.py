@@ -288,6 +288,15 @@ def test_a_stream_that_somebody_holds_does_not_hold_the_others(committed_tenant:
     assert answers(web, kept)[0]["first_seq"] == 5
 
 
+def test_waits_are_limited_again_after_a_transaction_that_was_rolled_back(committed_tenant: Tenant) -> None:
+    recording._limited.connection = None
+    with transaction.atomic():
+        recording._limit_waits()
+        transaction.set_rollback(True)
+    recording._limit_waits()
+    assert binary_copy.execute("show lock_timeout", ()) == [("200ms",)]
+
+
 def test_a_database_that_was_lost_is_found_again(committed_tenant: Tenant) -> None:
     web = Web()
     sender = Sender(web, committed_tenant)
