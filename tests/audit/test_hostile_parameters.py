@@ -127,7 +127,7 @@ IN_LONG_AND_SHORT = pytest.mark.parametrize(
     [
         pytest.param(of_superuser, FULL, marks=pytest.mark.faults),
         pytest.param(of_officer, FULL, marks=pytest.mark.faults),
-        (of_officer, 8 * FULL),
+        (of_officer, 16 * FULL),
     ],
 )
 

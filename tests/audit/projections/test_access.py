@@ -227,6 +227,7 @@ FORGED = {
 }
 
 
+@pytest.mark.faults
 def test_whatever_is_forged_is_named(kept: Kept) -> None:
     where = f"of {kept.finding.stream.name}, event {kept.finding.seq}:"
     missed = []

@@ -47,6 +47,7 @@ def assert_holds(*, deep: bool = True) -> None:
         assert faults(deep=True) == []
 
 
+@pytest.mark.faults
 def test_two_whole_records_hold_together_each_alone_with_renamed_officers_and_reconciled_again(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
