@@ -113,8 +113,7 @@ def finding_context(finding: Finding, *, with_names: bool = False) -> dict[str, 
     lines = _lines(finding, events, corrections, directory)
     in_timeline = {frame.event.seq: line for frame, line in _with_lines(playback, lines)}
     player = short_name(names_of(finding, directory).get("player", ""), finding.player)
-    incident = _incident(finding, others)
-    stake = stake_of_incident(finding, player)
+    incident, stake = _incident(finding, others), stake_of_incident(finding, player)
     verdict = verdict_of(finding, stake, others)
     value_with_names = replace(finding.as_value(), facts=named_facts(finding.facts, directory))
     return {
