@@ -153,7 +153,7 @@ def _made_right(found: Finding, coup: Coup, seq: int) -> Finding:
 def share_debt(claims: Sequence[Finding], target: int, seq: int) -> list[Finding]:
     """Return ``claims``, of which those that are open owe ``target``, in minor units, from event ``seq`` on.
 
-    What is paid goes to the earliest, what is added to the last.
+    A payment reduces the earliest, an addition increases the last.
     """
     signed = {index: _signed(each) for index, each in enumerate(claims) if _is_open(each)}
     excess = sum(signed.values()) - target

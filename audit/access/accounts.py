@@ -73,12 +73,8 @@ _CHANGED_MEANWHILE = _("This account has been changed in the meantime. Look at i
 _encode = msgspec.json.Encoder().encode
 
 
-class AccountRefused(Exception):
+class AccountRefused(audit_trail.Refused):
     """An administrator may not do this to the account, or not with these values. ``reason`` is for them."""
-
-    def __init__(self, reason: str | Promise) -> None:
-        super().__init__(str(reason))
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)

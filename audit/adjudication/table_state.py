@@ -39,7 +39,7 @@ def state_after(stream_id: int, seq: int, *, max_events: int) -> State:
 
 
 def _from_snapshot(adjudication: Adjudication, seq: int, max_events: int) -> State | None:
-    """Return the state from replay's snapshot; None if that is of a later event, is too old, or was corrected since.
+    """Return the state from replay's snapshot; None if it is later than the event, too old, or corrected since.
 
     None, too, while the run may still find corrections that wait.
     """

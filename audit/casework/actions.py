@@ -53,12 +53,8 @@ class Undo:
     assignee: Officer | None = None
 
 
-class ActionRefused(Exception):
+class ActionRefused(audit_trail.Refused):
     """An officer may not do this to the case, or not with these values. ``reason`` is for the officer."""
-
-    def __init__(self, reason: str | Promise) -> None:
-        super().__init__(str(reason))
-        self.reason = reason
 
 
 def perform(

@@ -66,12 +66,8 @@ _REFUSALS: Mapping[str, Promise] = {
 """What the database's code of a refusal is in words."""
 
 
-class OrderRefused(Exception):
+class OrderRefused(audit_trail.Refused):
     """The order cannot be made, or not go on so. ``reason`` is for the officer."""
-
-    def __init__(self, reason: str | Promise) -> None:
-        super().__init__(str(reason))
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +120,7 @@ def is_ordered(case_id: int) -> bool:
 
 
 def findings_of(case_id: int, by: str, player: str) -> list[Finding]:
-    """Return the standing findings of an incident that a claim is of, in their order."""
+    """Return the standing findings that make up a claim of an incident, in their order."""
     rows = Finding.objects.standing().filter(case=case_id, player=player, owed__by=by)
     return list(rows.select_related("casino", "table", "stream").order_by("seq", "rule", "wager", "pk"))
 

@@ -58,12 +58,8 @@ _REFUSALS: Mapping[str, Promise] = {
 """What the database's code of a refusal is in words."""
 
 
-class ClosingRefused(Exception):
+class ClosingRefused(audit_trail.Refused):
     """The session cannot be closed so. ``reason`` is for the officer."""
-
-    def __init__(self, reason: str | Promise) -> None:
-        super().__init__(str(reason))
-        self.reason = reason
 
 
 def propose(actor: Officer, stream: LoggedStream, *, float_minor: int, reason: str) -> SessionClosing:

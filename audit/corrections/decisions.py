@@ -54,12 +54,8 @@ _REFUSALS: Mapping[str, Promise] = {
 """What the database's code of a refusal is in words."""
 
 
-class DecisionRefused(Exception):
+class DecisionRefused(audit_trail.Refused):
     """The officer cannot decide so about the correction. ``reason`` is for the officer."""
-
-    def __init__(self, reason: str | Promise) -> None:
-        super().__init__(str(reason))
-        self.reason = reason
 
 
 @dataclass(frozen=True, slots=True)

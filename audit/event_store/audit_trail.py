@@ -20,11 +20,21 @@ from typing import Any
 
 import msgspec
 from django.db import transaction
+from django.utils.functional import Promise
 
 from audit.event_store import binary_copy, read
 from audit.event_store.append import NewEvent, append, append_and_apply
 from audit.event_store.readable import readable
 from audit.event_store.streams import instant, stream_row
+
+
+class Refused(Exception):
+    """What somebody may not do, or not with these values. ``reason`` is for them, in their language."""
+
+    def __init__(self, reason: str | Promise) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
+
 
 INSTALLATION = 0
 """The casino id of entries that concern no casino."""

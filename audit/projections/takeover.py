@@ -30,7 +30,7 @@ from audit.projections.receivers import SUBSCRIBERS
 
 @transaction.atomic
 def keep_settings() -> int:
-    """Enter what casinos, tables, roles, keys and subscribers are of which no entry says it, once; return how many.
+    """Enter the casinos, tables, roles, keys and subscribers that have no entry yet, once; return how many.
 
     Enter also that the log keeps them from now on, and since when its clock holds. After that nothing is taken over any
     more: a row without an entry is one that somebody has written past the desk.

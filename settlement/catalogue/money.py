@@ -58,7 +58,7 @@ SHIFT = frozenset({"entry-annulled", "entry-corrected"})
 """The fact ``shift`` is the amount, of all wagers whose outcome is another."""
 
 NO_SUM = frozenset({"colour-value-changed"})
-"""The amounts are of one chip: before, and after."""
+"""The two amounts are the values of one chip, before and after."""
 
 
 def amount_about(rule: str, expected: object, recorded: object, facts: Mapping[str, object]) -> int | None:

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("audit", "0021_session_to_close"),
+        ("audit", "0020_officer_names"),
     ]
 
     operations = [
