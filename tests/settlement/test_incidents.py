@@ -277,6 +277,25 @@ def test_of_two_payouts_the_first_by_its_last_movement_is_the_cause() -> None:
     assert causes[(voided, 7)] == (voided, 6)
 
 
+def raised_by(tape: str) -> list[tuple[str | None, int]]:
+    """Return the wager and the seq of each finding of ``tape`` in the order in which replay raises and numbers them."""
+    state = State()
+    state.feed_all([decode(line.raw) for line in read(tape)])
+    return [(each.wager, each.seq) for each in state.new_findings]
+
+
+def test_findings_of_one_coup_are_raised_in_the_order_of_the_first_thing_that_is_judged() -> None:
+    """So their references follow the events: the last movement of money, or the sweep where that came before."""
+    opening = "fr-craps collections\nplace w1 field 100\nplace w2 field 100\n"
+    orders = {
+        "void broken\npay w1 100+100\npay w2 100+100\nrecover w1 50+0\nthrow 1-1": [("w2", 6), ("w1", 7)],
+        "throw 1-1\npay w2 100+100\nsweep w1\npay w2 50+0\nthrow 3-4": [("w1", 6), ("w1", 8), ("w2", 7)],
+        "throw 1-1\nsweep w1\npay w2 150+100\npay w1 150+100\nthrow 3-4": [("w1", 7), ("w2", 6)],
+        "throw 1-1\npay w1 150+100\npay w2 150+100\nsweep w1\nthrow 3-4": [("w1", 5), ("w2", 6)],
+    }
+    assert {coup: raised_by(opening + coup) for coup in orders} == orders
+
+
 def test_each_void_throw_of_a_coup_has_its_own_first() -> None:
     voided = "void-throw-settled"
     causes = causes_of("""

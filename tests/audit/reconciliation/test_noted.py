@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from audit import task_queue, tasks
-from audit.adjudication import fairness, replay, retired_wagers, stream_reader
+from audit.adjudication import fairness, noted, replay, results, retired_wagers, stream_reader
 from audit.adjudication import what_if as what_if_runs
 from audit.adjudication.what_if import Selection
 from audit.corrections import decisions
@@ -318,6 +318,19 @@ def test_corrections_that_wait_are_approved_or_come_late_are_kept_alike(tenant: 
     in_one_pass(stream_id)
     record(tenant.casino, [following(events, "bank.credited", {"amount": 500, "slip": "C-late"})])
     assert len(both(stream_id)[0]) == 3, "what comes late is another step, and other figures"
+
+
+def test_notes_of_a_session_that_a_worker_folds_on_meanwhile_are_no_answer(tenant: Tenant) -> None:
+    """Rows of a later step beside a snapshot of an earlier one would count a wager twice."""
+    events = session(tenant.casino, "X1")
+    stream_id = record(tenant.casino, events)
+    in_one_pass(stream_id)
+    before = results.standing(stream_id)
+    assert before is not None
+    assert noted.projection_of(before) is not None
+    record(tenant.casino, [following(events, "bank.credited", {"amount": 500, "slip": "C-late"})])
+    in_one_pass(stream_id)
+    assert noted.projection_of(before) is None
 
 
 def test_a_run_that_the_register_begins_is_kept_alike() -> None:
