@@ -74,8 +74,8 @@ def fates(ruleset: str, bet: str, number: int | None) -> tuple[Fate, ...]:
     """Return what each of ``THROWS`` does to a ``bet`` on ``number`` that is not off; None: the line, the come box."""
     kind = cast(CrapsKind, RULESETS[ruleset].kinds[bet])
     result = []
+    table = _empty_table(ruleset)
     for throw in THROWS:
-        table = _empty_table(ruleset)
         wager = Wager("w", bet, 1, 1, 1, number=number)
         table.wagers[wager.id] = wager
         table.live[wager.id] = None

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import cache, lru_cache
+from itertools import product
 
 from settlement.events import BallSettled
 from settlement.fr.art_54_roulette import ODDS, covers
@@ -95,13 +96,12 @@ def _outlook_at_roulette(
         now = value_in_prison(readings, len(wins), stake, zeros)
         on_number = release(readings, stake, zeros)
     at_zero = on_zero(readings, stake, (zeros or 0) + 1) if is_simple(bet) else Fraction(0)
-    return outlook_of(
-        (
-            now - (on_number if pocket in wins else Fraction(0)) - (at_zero if pocket in layout.zeros else Fraction(0))
-            for pocket in layout.wheel
-        ),
-        (1,) * len(layout.wheel),
-    )
+    lost = {
+        (is_won, is_zero): now - (on_number if is_won else 0) - (at_zero if is_zero else 0)
+        for is_won, is_zero in product((False, True), repeat=2)
+    }
+    changes = [lost[pocket in wins, pocket in layout.zeros] for pocket in layout.wheel]
+    return outlook_of(changes, (1,) * len(layout.wheel))
 
 
 @lru_cache(CACHE_SIZE)
