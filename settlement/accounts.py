@@ -23,9 +23,6 @@ from settlement.state import Account, LeftUp, Move, Table, Wager
 OWN_AGAIN = ("void", "withdrawn", "released")
 """The statuses of a stake that is its player's, whole."""
 
-LIFTED_UNSEEN = ("void", "released")
-"""The statuses of a stake that its player may take without any event."""
-
 NO_ACCOUNT = Account()
 
 
@@ -101,8 +98,8 @@ def _is_rounded_up(table: Table, wager: Wager, too_much: int) -> bool:
 def stake_held(wager: Wager, sums: LeftUpSums) -> tuple[int, int]:
     """Return the least and the most of the stake, in minor units, that the player may have had out of ``wager``.
 
-    A withdrawal and a stake handed back are one movement, as far as they agree, or two. What is his may be lifted
-    unseen, as a whole: a void or released stake of which nothing was handed back, and that was not swept.
+    A withdrawal and a stake handed back are one movement, as far as they agree, or two. What is his to take may be
+    lifted unseen, as a whole, if nothing of it was handed back.
     """
     account = wager.account or NO_ACCOUNT
     paid = handed_back(wager, account)
@@ -113,10 +110,21 @@ def stake_held(wager: Wager, sums: LeftUpSums) -> tuple[int, int]:
     least = max(account.lifted if paid else taken, handed)
     # His own stake plays on out of his hand.
     most = taken + (max(paid, handed - taken) if wager.status in OWN_AGAIN else handed)
-    if wager.status in LIFTED_UNSEEN and not wager.is_swept and paid <= account.early:
+    if is_his_to_take(wager) and paid <= account.early:
         came_back = min(account.recovered, paid + account.lifted)  # it lies there again
         most = max(most, stake_due_of(wager) + came_back)
     return least - account.recovered, most - account.recovered
+
+
+def is_his_to_take(wager: Wager) -> bool:
+    """Whether the player may take what is due back of ``wager`` without any event.
+
+    A void or released stake that was not swept; the half that he chose at a zero, as the other half of that stake is
+    swept. Where he has no choice, the house refunds the half.
+    """
+    if wager.status == "refunded_half":
+        return wager.decided_by != wager.zero_by
+    return wager.status in ("void", "released") and not wager.is_swept
 
 
 def handed_back(wager: Wager, account: Account) -> int:

@@ -54,7 +54,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from settlement.accounts import NO_ACCOUNT
+from settlement.accounts import NO_ACCOUNT, is_his_to_take
 from settlement.night.chances import Readings, chances_of
 from settlement.night.value import commission_due, luck_carried, present_value, theoretical_win
 from settlement.state import Session, Wager
@@ -215,7 +215,8 @@ def _as_recorded(session: Session, wager: Wager, by_rules: Win, debt: int | None
         return Win(-min(0, returned) - max(0, returned - wager.stake), 0, commission, wager.winnings_paid)
     account = wager.account
     if account is None and debt is None:
-        if wager.winnings_paid + wager.stake_paid or "payouts" not in session.observes or wager.status not in PAID:
+        is_due = wager.status in PAID and not is_his_to_take(wager)
+        if wager.winnings_paid + wager.stake_paid or "payouts" not in session.observes or not is_due:
             return by_rules if by_rules.commissions == commission else by_rules._replace(commissions=commission)
         debt = -wager.winnings_due - wager.stake_due  # the coup has not ended that would find it missing
     account = account or NO_ACCOUNT

@@ -308,10 +308,33 @@ TAPES = {
         pay w5 0+500
         recover w5 0+500                             ! payout-put-right:w5
         zero w5 prison                               => w5:imprisoned ? zero-decision-without-zero
-        land 1                                       => w1:released ! payout-missing:w3
+        land 1                                       => w1:released ? payout-missing
         zero w1 half                                 ! zero-decision-without-zero:w1
         pay w1 0+1001
         close
+    """,
+    "B 1°: «Retirer la moitié de sa mise»: he may take the half that he chose without any event": """
+        fr-roulette collections
+        place w1 rouge 1000
+        place w2 rouge 1000
+        place w3 rouge 1000
+        place w4 rouge 1000
+        place w5 rouge 1000
+        land 0
+        zero w1 half
+        zero w2 half
+        sweep w2                                     ? winning-wager-collected
+        sweep w3
+        zero w3 half                                 ? winning-wager-collected
+        zero w4 half
+        pay w4 0+300                                 ! half-refund-mismatch:w4
+        sweep w5                                     ! winning-wager-collected:w5
+        land 1                                       => w5:released ! zero-decision-missing:w5 ? payout-missing
+        pay w5 0+1000
+        place w6 rouge 1000
+        last
+        land 0                                       => w6:refunded_last_coup
+        close                                        ! payout-missing:w6
     """,
     "B 2°: what is freed is lifted, left, or goes to the cash desk": """
         fr-roulette
@@ -348,9 +371,11 @@ TAPES = {
         land 0                                       => w1:refunded_half ! indivisible-stake:w1
         zero w1 prison                               ! zero-decision-without-zero:w1
         pay w1 0+500
+        place w3 rouge 1000
+        land 0                                       => w3:refunded_half
         last
         place w2 rouge 1000
-        land 0                                       => w2:refunded_last_coup
+        land 0                                       => w2:refunded_last_coup ! payout-missing:w3
         pay w2 0+500
     """,
     "reading zero_rule = lose takes the stake, at the last coup too": """

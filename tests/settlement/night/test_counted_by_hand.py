@@ -160,6 +160,41 @@ CASES = {
         by_rules=600,
         errors=0,
     ),
+    # K 9,000 + D 2,000 − O 10,000 = +1,000: of two stakes a half each
+    "two players say the half at a zero, and take it unseen": Counted(
+        """
+        fr-roulette float=10000               # rack 10,000
+        buy 2000                              # rack  8,000
+        place w1 rouge 1000                   #                       layout 1,000
+        place w2 noir 1000                    #                       layout 2,000
+        land 0
+        zero w1 half                          #                       layout 1,500
+        zero w2 half                          #                       layout 1,000
+        sweep w2                              # rack  8,500           layout   500
+        land 3                                # rack  9,000           layout 0
+        close 9000
+        """,
+        drop=2000,
+        win=1000,
+        by_rules=1000,
+        errors=0,
+    ),
+    # K 8,500 + D 2,000 − O 10,000 = +500
+    "the half at a zero is said, and the coup goes on": Counted(
+        """
+        fr-roulette collections float=10000   # rack 10,000
+        buy 2000                              # rack  8,000
+        place w1 rouge 1000                   #                       layout 1,000
+        land 0
+        zero w1 half                          #                       layout   500
+        sweep w1                              # rack  8,500           layout 0
+        """,
+        drop=2000,
+        win=500,
+        by_rules=500,
+        errors=0,
+        rack=8500,
+    ),
     # K 8,300 + D 2,000 − O 10,000 = +300; of 1,000 after two zeros 500 are the house's: 200 of them went to the desk
     "more goes to the cash desk than was free": Counted(
         """

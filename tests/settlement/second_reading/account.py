@@ -59,8 +59,9 @@ def balance(book: Book, name: str) -> Balance:
     due = book.due_to(name)
     wager = book.wager(name)
     # "The debt is then the value nearest to zero that some lifting explains."
-    his = due - wager.winnings_due if wager is not None and wager.status in HIS else None
-    held = book.accounts[name].held(wager.laid if wager is not None else 0, his, due)
+    is_half = wager is not None and wager.is_chosen_half
+    his = due - wager.winnings_due if wager is not None and (is_half or wager.status in HIS) else None
+    held = book.accounts[name].held(wager.laid if wager is not None else 0, his, due, is_half=is_half)
     debt = held - due
     # Practice: "a deviation of less than one payout unit in the player's favour", "measured from the exact amount
     # upwards; where the exact amount is a whole number of units nothing is rounding".

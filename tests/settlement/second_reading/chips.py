@@ -8,7 +8,9 @@ Where the text is open, it is read like this.
 *   "A withdrawal and a stake handed back are one movement, up to the amount withdrawn": or two, whichever comes nearer
     to what is due. A withdrawal that the article allows says that he took it: less handed back is no shortage.
 *   "A stake that is the player's at that moment … may have been lifted unseen": the whole stake, of which nothing was
-    handed back and that was not swept, or nothing. A half needs a payout.
+    handed back and that was not swept, or nothing. So may be "the half at a zero that he takes himself": the half that
+    he chose, whole. What is swept of that stake is the other half, "before or after" (practice). A half that the house
+    refunds (at the last coup; where the zero leaves no choice) needs a payout.
 *   Nobody lifts what does not lie there: what was lifted already, or swept, or was handed back and recovered since.
     What he had lifted goes "back to the felt while the wager is undecided": it lies there, and may be lifted again.
     What was lifted too late may be withdrawn in time later on: that is no more than the stake, unless he gave it back
@@ -93,19 +95,22 @@ class Chips:
             self.lifted = self.recovered
         self.is_swept = status == "lost" or self.net + self.lifted < standing
 
-    def held(self, laid: int, his: int | None, due: int) -> int:
-        """Return what the player has had, as near to ``due`` as it may be. ``his``: the stake, if it is his."""
-        least, most = self.stake_held(laid, his)
+    def held(self, laid: int, his: int | None, due: int, *, is_half: bool = False) -> int:
+        """Return what the player has had, as near to ``due`` as it may be. ``his``: the stake, if it is his.
+
+        ``is_half``: it is the half that he chose at a zero.
+        """
+        least, most = self.stake_held(laid, his, is_half=is_half)
         return self.money - self.recovered + min(max(due - self.money + self.recovered, least), most)
 
-    def stake_held(self, laid: int, his: int | None) -> tuple[int, int]:
+    def stake_held(self, laid: int, his: int | None, *, is_half: bool) -> tuple[int, int]:
         """Return the least and the most of the stake that he may have had, before recoveries."""
         out = self.handed_back + self.playing_on
         taken = min(self.withdrawn + self.lifted, laid + self.recovered + max(0, -self.money))
         least = max(out, self.lifted if self.handed_back else taken)
         if his is None:
             return least, out + taken
-        if not self.is_swept and self.handed_back <= self.known:
+        if (is_half or not self.is_swept) and self.handed_back <= self.known:
             # What he had before it was his, and came back, lies there again.
             taken = max(taken, his + min(self.recovered, self.handed_back + self.lifted) - self.handed_back)
         # What he took of his own, and lays again, is one movement.

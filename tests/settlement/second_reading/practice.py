@@ -38,6 +38,8 @@ class Wager:
     stake_due: int = 0
     rounded_off: Fraction = Fraction(0)
     """What rounding down took from what is due."""
+    is_chosen_half: bool = False
+    """Whether the player chose, at a zero, to take half of it himself."""
 
     def __post_init__(self) -> None:
         self.laid = self.stake

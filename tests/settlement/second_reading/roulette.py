@@ -225,9 +225,11 @@ class Table:
         if data["choice"] == "half":
             # "1° Retirer la moitié de sa mise, l'autre moitié étant versée à la caisse de la table ;"
             self.refund_half(wager)
+            wager.is_chosen_half = True
         else:
             # "2° Laisser la totalité de la mise "en prison"."
             wager.status = "imprisoned"
+            wager.is_chosen_half = False
             wager.owe(unit=self.unit)
 
     def refund_half(self, wager: Wager) -> None:
@@ -246,6 +248,7 @@ class Table:
             chips = book.accounts[name]
             if is_held and self.is_half_taken(wager, chips):
                 self.refund_half(wager)
+                wager.is_chosen_half = True
                 chips.handed_back += chips.laid_back - wager.at_zero.laid_back
                 chips.laid_back = wager.at_zero.laid_back
 

@@ -392,8 +392,18 @@ ROULETTE: dict[str, tuple[list[Reported], tuple[int, int, int]]] = {
         [ROUGE, CALL, lifted(), taken_back(0, 1000), ball(1), paid(1000, 1000), ball(2)],
         (2000, 2000, 0),
     ),
-    "half said, and not handed out": ([ROUGE, ball(0), HALF, ball(2), ball(4)], (0, 500, -500)),
-    "half said, all swept": ([ROUGE, ball(0), HALF, swept(), ball(2), ball(4)], (0, 500, -500)),
+    # "The half at a zero that he takes himself … may have been lifted unseen", and then the other half lies there.
+    "half said, and lifted unseen": ([ROUGE, ball(0), HALF, ball(2), ball(4)], (500, 500, 0)),
+    "half said, and the other half swept": ([ROUGE, ball(0), HALF, swept(), ball(2), ball(4)], (500, 500, 0)),
+    "the other half swept, and half said": ([ROUGE, ball(0), swept(), HALF, ball(2), ball(4)], (500, 500, 0)),
+    "swept, and no half said": ([ROUGE, ball(0), swept(), ball(1), ball(2)], (0, 1000, -1000)),
+    "half said, 300 handed out": ([ROUGE, ball(0), HALF, paid(0, 300), ball(2), ball(4)], (300, 500, -200)),
+    "half said, handed out and taken back": (
+        [ROUGE, ball(0), HALF, paid(0, 500), taken_back(0, 500), ball(2), ball(4)],
+        (0, 500, -500),
+    ),
+    # "Le joueur est tenu d'accepter le remboursement": nothing that he takes.
+    "the half of the last coup, not handed out": ([ROUGE, LAST, ball(0), CLOSED], (0, 500, -500)),
     "half said, 600 handed back": ([ROUGE, ball(0), HALF, paid(0, 600), ball(2), ball(4)], (600, 500, 100)),
     "the whole stake at a zero, half of it taken back in the next coup": (
         [ROUGE, ball(0), paid(0, 1000), ball(2), taken_back(0, 500), ball(4)],
