@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from settlement.accounts import Balance, LeftUpSums, stake_due_of
 from settlement.catalogue import RULES
 from settlement.differences import owed_by
-from settlement.finding import Finding, FindingRef
+from settlement.finding import Finding
 from settlement.kinds import Split
 from settlement.ruleset import kind_of
 from settlement.state import Account, Move, Table, Wager
@@ -88,9 +88,9 @@ def added(before: int, debt: int) -> int:
     return debt - before if debt * before > 0 else debt
 
 
-def as_one_incident(table: Table, start: int, head: FindingRef | None) -> FindingRef | None:
-    """Let the findings from ``start`` on be consequences of the first of the account; return that one."""
-    new = sorted(table.findings[start:], key=lambda each: each.order)
+def with_findings(account: Account, table: Table, start: int) -> Account:
+    """Return ``account`` with the findings from ``start`` on, which are consequences of its first: one incident."""
+    new, head = sorted(table.findings[start:], key=lambda each: each.order), account.head
     for index, found in enumerate(new):
         if head is None:
             head = found.ref if found.rule not in NO_CLAIM else None
@@ -98,7 +98,8 @@ def as_one_incident(table: Table, start: int, head: FindingRef | None) -> Findin
             causes = tuple(sorted({*found.causes, head}, key=lambda cause: cause.order))
             new[index] = replace(found, causes=causes)
     table.findings[start:] = new
-    return head
+    claims = (*account.claims, *(each for each in new if each.rule not in NO_CLAIM))
+    return replace(account, head=head, claims=claims)
 
 
 def as_they_read(coup: Coup, seq: int, *, is_carried: bool) -> list[Finding]:

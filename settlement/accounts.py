@@ -39,9 +39,6 @@ class LeftUpSums(NamedTuple):
     seq: int = 0
 
 
-NONE_LEFT_UP = LeftUpSums()
-
-
 class Balance(NamedTuple):
     """What the player has too much, in minor units, below zero what he is short of: in winnings, in stake, in all.
 
@@ -57,8 +54,8 @@ class Balance(NamedTuple):
 
 def known_sums(wager: Wager) -> LeftUpSums:
     """Return what plays on since earlier coups."""
-    account = wager.account
-    return LeftUpSums(account.plays_on, account.pressed) if account is not None else NONE_LEFT_UP
+    account = wager.account or NO_ACCOUNT
+    return LeftUpSums(account.plays_on, account.pressed)
 
 
 def stake_due_of(wager: Wager) -> int:
@@ -183,27 +180,18 @@ def _spread(source: Wager, wager: Wager, sums: LeftUpSums, link: LeftUp) -> tupl
     And what of it neither stake nor winnings account for.
     """
     account = source.account or NO_ACCOUNT
-    stake, handed, due = wager.stake, max(0, handed_since(source)), source.stake_due
+    handed, due = max(0, handed_since(source)), source.stake_due
     # What a payout hands back of a stake that it lets play on is held twice.
-    plays_on = min(stake, max(0, due - sums.plays_on - (0 if link.continues else handed)))
-    rest = stake - plays_on
-    retaken = pressed = 0
-    if rest:
-        if not link.continues and not plays_on:
-            retaken = min(rest, max(0, min(handed, due) - sums.retaken))
-            rest -= retaken
-        paid = max(0, source.winnings_paid + account.settled + sums.pressed)
-        pressed = min(rest, max(0, source.winnings_due - paid))
-    return (
-        LeftUpSums(
-            sums.plays_on + plays_on,
-            sums.pressed + pressed,
-            # What was handed back for a void one may be staked again.
-            sums.retaken if wager.status == "void" else sums.retaken + retaken,
-            max(link.seq, sums.seq),
-        ),
-        rest - pressed,
-    )
+    plays_on = min(wager.stake, max(0, due - sums.plays_on - (0 if link.continues else handed)))
+    rest = wager.stake - plays_on
+    retaken = 0 if link.continues or plays_on else min(rest, max(0, min(handed, due) - sums.retaken))
+    paid = max(0, source.winnings_paid + account.settled + sums.pressed)
+    pressed = min(rest - retaken, max(0, source.winnings_due - paid))
+    beyond = rest - retaken - pressed
+    if wager.status == "void":
+        retaken = 0  # what was handed back for it may be staked again
+    seq = max(link.seq, sums.seq)
+    return LeftUpSums(sums.plays_on + plays_on, sums.pressed + pressed, sums.retaken + retaken, seq), beyond
 
 
 def handed_since(wager: Wager) -> int:
@@ -218,8 +206,7 @@ def handed_since(wager: Wager) -> int:
 def require_commission(table: Table, wager: Wager) -> None:
     """Find a bet with a commission that a payout left up and no placement has described: nobody paid it anew."""
     kind = kind_of(table, wager)
-    if kind is None or not kind.takes_commission:
-        return
-    source = table.wagers[wager.left_up_from or ""]
-    decided = source.decided_by or 0
-    find(table, "commission-not-renewed", decided, wager.placed_by, wager=wager, left_up_from=source.id)
+    if kind is not None and kind.takes_commission:
+        source = table.wagers[wager.left_up_from or ""]
+        decided = source.decided_by or 0
+        find(table, "commission-not-renewed", decided, wager.placed_by, wager=wager, left_up_from=source.id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from settlement.accounts import NO_ACCOUNT, balance, handed_back, known_sums, stake_due_of
 from settlement.events import DisputeOpened, DisputeSettled, GoodwillPaid, OrphanRecorded
 from settlement.findings import find
-from settlement.payouts import account_of, enter_for_stranger
+from settlement.payouts import account_of, enter
 from settlement.state import Move, Table, Wager
 from settlement.verdicts import settle
 
@@ -50,7 +50,7 @@ def settle_dispute(table: Table, event: DisputeSettled) -> None:
         if amount > 0:
             _find_goodwill(table, seq, amount, player, data.approved_by, None)
     elif wager is None:
-        enter_for_stranger(table, wager_id, Move(seq, settled=amount))
+        enter(table, wager_id, Move(seq, settled=amount))
     elif wager.status == "out_of_scope":
         wager.changed_by = seq
     else:

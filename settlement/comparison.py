@@ -199,7 +199,7 @@ class Comparisons:
         for key, other in self.others.items():
             difference = self.state.table.differences[key]
             if difference.cause is not None and standing:
-                there = {finding.ref for finding in as_it_stands(other.table)[0]}
+                there = {finding.ref for finding in as_it_stands(other.table).found}
                 standing = [
                     as_consequence(finding, difference.cause)
                     if finding.ref not in there and _is_by(difference, finding)
@@ -298,7 +298,7 @@ class Comparisons:
             difference = msgspec.structs.replace(
                 difference, only_here=[*difference.only_here], only_there=[*difference.only_there]
             )
-            _cancel(difference, standing, [finding.ref for finding in as_it_stands(self.others[key].table)[0]])
+            _cancel(difference, standing, [finding.ref for finding in as_it_stands(self.others[key].table).found])
         return as_it_reads(difference)
 
     def _set_going(self, key: int, difference: Difference) -> None:

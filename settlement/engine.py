@@ -49,7 +49,7 @@ from settlement.register import READINGS
 from settlement.ruleset import RULESETS, Handler, Ruleset, as_opened
 from settlement.staff import open_staff
 from settlement.state import Table, Wager
-from settlement.verdicts import as_it_stands, debts_as_they_stand
+from settlement.verdicts import as_it_stands
 
 __all__ = [
     "ENGINE_VERSION",
@@ -471,7 +471,7 @@ class State:
             stream=table.stream,
             ruleset=table.ruleset,
             events=table.events,
-            wagers=outcomes_of(table.wagers.values(), provisions_of(ruleset), debts_as_they_stand(table)),
+            wagers=outcomes_of(table.wagers.values(), provisions_of(ruleset), as_it_stands(table).debts),
             findings=with_consequences(sorted(self.findings(), key=lambda finding: finding.order)),
             corrections=table.corrections,
             unchecked=[] if ruleset is None or session is None else unchecked(table, ruleset, session),
@@ -485,7 +485,7 @@ class State:
         ``under_way``: with the money of the coup that has not ended, as it stands.
         """
         table = self.table
-        standing, amended = as_it_stands(table) if under_way else ([], [])
+        standing, amended, _debts = as_it_stands(table) if under_way else ([], [], {})
         if under_way and not table.coup_began:
             standing += as_opened(table)
         standing = self._comparisons.excused(standing)

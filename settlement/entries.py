@@ -12,7 +12,7 @@ class Move(Struct, frozen=True, array_like=True, gc=False):
 
     ``lifted`` is what he took himself, ``settled`` what a dispute gave him, ``put_back`` what of ``stake`` had been
     swept and lies again where it lay. ``rule`` is what a payout breaks if nothing has decided the wager when the coup
-    ends, ``by`` the event that shows it, ``result`` its throw or pocket.
+    ends, ``by`` the event that shows it, ``facts`` what its finding says of it.
     """
 
     seq: int
@@ -22,9 +22,14 @@ class Move(Struct, frozen=True, array_like=True, gc=False):
     settled: int = 0
     rule: str = ""
     by: int = 0
-    result: str = ""
+    facts: dict[str, Fact] = {}
     payer: str = ""
     put_back: int = 0
+
+    @property
+    def money(self) -> int:
+        """What the house gave, in minor units."""
+        return self.winnings + self.stake + self.settled
 
     @property
     def is_payment(self) -> bool:

@@ -17,14 +17,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from settlement.account_findings import NO_CLAIM, RULE_OF_STAKE, Coup, as_it_lies, as_one_incident, as_they_read
-from settlement.accounts import NO_ACCOUNT, LeftUpSums, balance, net, part_of_stake, stake_due_of
+from settlement.account_findings import RULE_OF_STAKE, Coup, as_it_lies, as_they_read, with_findings
+from settlement.accounts import NO_ACCOUNT, LeftUpSums, balance, net, part_of_stake
 from settlement.acts import PUT_RIGHT, facts_of
 from settlement.catalogue.groups import WITHDRAWALS_FORBIDDEN
 from settlement.findings import find
 from settlement.money import share
 from settlement.other_readings import soften
-from settlement.payouts import facts_of_unsettled
 from settlement.state import Account, Act, Move, Table, Wager
 
 
@@ -48,11 +47,10 @@ def judge(table: Table, wager: Wager, sums: LeftUpSums, seq: int, *, is_over: bo
     _find_acts(coup, coup.part if carrier == "act" else 0)
     if wager.id in table.taken:
         _find_sweep(coup, coup.part if carrier == "sweep" else 0, is_over=is_over)
-    head = as_one_incident(table, start, account.head)
     moved = max([move.seq for move in account.moves] + [sums.seq]) or seq
     claims = [as_it_lies(each, coup, moved) for each in as_they_read(coup, moved, is_carried=carrier is not None)]
-    claims += [each for each in table.findings[start:] if each.rule not in NO_CLAIM]
-    return replace(account, debt=debt, gift=sum(found.rounded), claims=tuple(claims), head=head)
+    account = replace(account, debt=debt, gift=sum(found.rounded), claims=tuple(claims))
+    return with_findings(account, table, start)
 
 
 _of_plain = attrgetter("debt", "claims", "acts", "lifted", "settled", "early", "put_back", "recovered")
@@ -80,7 +78,7 @@ def is_plain(wager: Wager, sums: LeftUpSums) -> bool:
 def _find_claim(coup: Coup, seq: int) -> str | None:
     """Report the new part of the debt. Return what carries it; None if only earlier findings can."""
     table, wager, acts = coup.table, coup.wager, coup.account.acts
-    is_paid = any(move.winnings + move.stake + move.settled > 0 for move in coup.payments)
+    is_paid = any(move.money > 0 for move in coup.payments)
     if coup.part > 0 and any(act.rule in WITHDRAWALS_FORBIDDEN for act in acts) and not (is_paid or coup.sums.seq):
         return "act"  # what is taken back of it is no payment
     if coup.payments or (coup.sums.seq and coup.part > 0):
@@ -90,16 +88,15 @@ def _find_claim(coup: Coup, seq: int) -> str | None:
         return None
     is_known = wager.status == "released" and any(each.put_right_by is None for each in coup.account.claims)
     if (wager.id in table.due or coup.sums.seq) and not is_known:
-        winnings, stake = coup.due
-        facts = {"decided_seq": wager.decided_by, "winnings_due": winnings, "stake_due": stake}
-        ending = table.coups_end_by
-        _claim(coup, "payout-missing", wager.decided_by or 0, seq, due=winnings + stake, **facts, ending=ending)
+        facts = {"decided_seq": wager.decided_by, "winnings_due": coup.due[0], "stake_due": coup.due[1]}
+        _claim(coup, "payout-missing", wager.decided_by or 0, seq, **facts, ending=table.coups_end_by)
         return "missing"
     return "sweep" if wager.id in table.taken else None
 
 
-def _claim(coup: Coup, rule: str, *evidence: int, due: int, **facts: Any) -> None:
-    """Report what carries the new part: ``due`` in minor units, and what the player has had in its place."""
+def _claim(coup: Coup, rule: str, *evidence: int, **facts: Any) -> None:
+    """Report what carries the new part: all that is due, and what the player has had in its place."""
+    due = sum(coup.due)
     paid = due + coup.balance.debt
     find(coup.table, rule, *evidence, wager=coup.wager, expected=due, recorded=paid, difference=coup.part, **facts)
 
@@ -113,7 +110,7 @@ def _find_payment(coup: Coup) -> None:
     if wager.status == "lost":
         _find_on_loser(coup)
     elif (first := _first_of_duplicates(coup)) > 0:
-        _claim(coup, "payout-duplicated", first, *coup.seqs, due=sum(coup.due), paid_seq=first)
+        _claim(coup, "payout-duplicated", first, *coup.seqs, paid_seq=first)
     elif coup.account.debt or coup.account.settled or found.winnings * found.stake < 0:
         _find_in_all(coup)
     else:
@@ -130,29 +127,22 @@ def _was_paid_before_it_was_taken(coup: Coup) -> bool:
 
 def _find_undue(coup: Coup) -> None:
     """Report money that nothing made due."""
-    wager, moves = coup.wager, coup.payments
-    seqs = coup.seqs if not moves else [move.seq for move in moves]
-    due = sum(coup.due) if not wager.undecided else stake_due_of(wager)
-    unexplained = Move(seqs[-1], rule="payout-without-result", by=wager.placed_by)
-    last = next((move for move in reversed(moves) if move.rule), unexplained)
+    wager, seqs = coup.wager, [move.seq for move in coup.payments]
     if coup.account.withdrawn and not coup.balance.winnings and not coup.account.settled:
-        _claim(coup, "stake-not-returned", *seqs, due=due, status=wager.status, part="stake")
+        _claim(coup, "stake-not-returned", *seqs, status=wager.status, part="stake")
     elif coup.part < 0:
-        _claim(coup, "payout-underpaid", *seqs, due=due, status=wager.status, part="all")
-    elif last.rule == "push-paid":
-        _claim(coup, last.rule, last.by, *seqs, due=due, result_seq=last.by, result=last.result)
-    elif last.rule == "payout-without-result":
-        _claim(coup, last.rule, last.by, *seqs, due=due, status=wager.status)
+        _claim(coup, "payout-underpaid", *seqs, status=wager.status, part="all")
     else:
-        facts = dict[str, Any](facts_of_unsettled(last.rule, last.by, "payout.made", last.result))
-        _claim(coup, last.rule, last.by, *seqs, due=due, **facts)
+        unexplained = Move(seqs[-1], rule="payout-without-result", by=wager.placed_by)
+        last = next((move for move in reversed(coup.payments) if move.rule), unexplained)
+        _claim(coup, last.rule, last.by, *seqs, **(last.facts or {"status": wager.status}))
 
 
 def _find_on_loser(coup: Coup) -> None:
     wager, is_paid = coup.wager, coup.part > 0
     rule = "losing-wager-paid" if is_paid else "payout-underpaid"
     facts: dict[str, Any] = {"result": wager.result} if is_paid else {"status": wager.status, "part": "all"}
-    _claim(coup, rule, *coup.seqs, due=stake_due_of(wager), decided_seq=wager.decided_by, **facts)
+    _claim(coup, rule, *coup.seqs, decided_seq=wager.decided_by, **facts)
 
 
 def _first_of_duplicates(coup: Coup) -> int:
@@ -162,7 +152,7 @@ def _first_of_duplicates(coup: Coup) -> int:
     if not any(due) or not payouts or coup.part < 0:
         return 0
     firsts = [move.seq for move in payouts]
-    if not coup.balance.debt - sum(move.winnings + move.stake + move.settled for move in coup.payments):
+    if not coup.balance.debt - sum(move.money for move in coup.payments):
         firsts.insert(0, wager.paid_by if 0 < wager.paid_by < firsts[0] else coup.account.settled_by)
     is_each_due = all(
         (move.winnings, move.stake) == due or (move.settled and move.settled == sum(due)) for move in payouts
@@ -180,7 +170,7 @@ def _find_in_all(coup: Coup) -> None:
         if coup.account.debt or coup.account.settled:
             rule = "payout-overpaid" if coup.part > 0 else "payout-underpaid"
         facts.pop("odds", None)  # they say nothing of a stake
-    _claim(coup, rule, *coup.seqs, due=sum(coup.due), part="all", **facts)
+    _claim(coup, rule, *coup.seqs, part="all", **facts)
 
 
 def _find_parts(coup: Coup) -> None:
@@ -226,14 +216,12 @@ def _inform(coup: Coup) -> None:
     if len(moves) == 1:
         if found.winnings and not moves[0].settled:  # a settlement tells no winnings from a stake
             facts = {"winnings_due": coup.due[0], "winnings_paid": coup.due[0] + found.winnings}
-            _claim(coup, "payout-parts-mixed", *coup.seqs, due=sum(coup.due), **facts)
+            _claim(coup, "payout-parts-mixed", *coup.seqs, **facts)
         return
     parts = {(move.winnings > 0, move.stake > 0) for move in moves}
     is_one = len(moves) == 2 and parts == {(True, False), (False, True)} and not any(move.settled for move in moves)
-    if is_one or not moves:  # winnings and stake apart are one payment
-        return
-    due = sum(coup.due) if not coup.wager.undecided else stake_due_of(coup.wager)
-    _claim(coup, "payout-put-right", *coup.seqs, due=due, movements=len(moves))
+    if moves and not is_one:  # winnings and stake apart are one payment
+        _claim(coup, "payout-put-right", *coup.seqs, movements=len(moves))
 
 
 def _find_rounded(coup: Coup) -> None:

@@ -61,7 +61,7 @@ def pay_on(kinds: Mapping[str, Kind]) -> Callable[[Table, PayoutMade], Wager | N
         wager = table.wagers.get(wager_id)
         if wager is None:
             paid_by = payer(table, event.actor or None)
-            enter_for_stranger(table, wager_id, Move(event.seq, data.winnings, data.stake_returned, payer=paid_by))
+            enter(table, wager_id, Move(event.seq, data.winnings, data.stake_returned, payer=paid_by))
             return None
         wager.payer = payer(table, event.actor) if event.actor else table.on_duty or ""
         if (
@@ -96,30 +96,32 @@ def is_first_payout(table: Table, event: PayoutMade) -> bool:
 
 def recover(table: Table, event: PayoutRecovered) -> None:
     """Take back from the player what was paid to him."""
-    data = event.data
-    wager = table.wagers.get(data.wager)
-    move = Move(event.seq, -data.winnings, -data.stake)
-    if wager is None:
-        enter_for_stranger(table, data.wager, move)
-    else:
-        enter(table, wager, move)
+    enter(table, event.data.wager, Move(event.seq, -event.data.winnings, -event.data.stake))
 
 
 def _enter_payout(table: Table, event: PayoutMade, wager: Wager) -> None:
     data, seq = event.data, event.seq
-    move = Move(seq, data.winnings, data.stake_returned)
     if not wager.undecided:
-        enter(table, wager, move)
+        enter(table, wager.id, Move(seq, data.winnings, data.stake_returned))
         wager.paid_by = wager.paid_by or seq
         return
-    rule, by = settles_no_decision(table, wager) or ("payout-without-result", wager.placed_by)
-    if wager.status == "open" and rule == "payout-without-result" and table.last_result > wager.placed_by:
-        rule, by = "push-paid", table.last_result
-    enter(table, wager, replace(move, rule=rule, by=by, result=table.result))
+    breach = settles_no_decision(table, wager, event.type)
+    if breach is None and wager.status == "open" and table.last_result > wager.placed_by:
+        breach = "push-paid", table.last_result, {"result_seq": table.last_result, "result": table.result}
+    rule, by, facts = breach or ("payout-without-result", wager.placed_by, {})
+    enter(table, wager.id, Move(seq, data.winnings, data.stake_returned, rule=rule, by=by, facts=facts))
 
 
-def enter(table: Table, wager: Wager, move: Move) -> None:
-    """Enter ``move`` in the account of ``wager``, which is judged when the coup ends, if its text speaks of the bet."""
+def enter(table: Table, wager_id: str, move: Move) -> None:
+    """Enter ``move`` in an account, which is judged when the coup ends, if the text speaks of the wager's bet.
+
+    Nobody need have placed a wager of that id.
+    """
+    wager = table.wagers.get(wager_id)
+    if wager is None:
+        account = table.strangers.setdefault(wager_id, Account())
+        account.moves = (*account.moves, move)
+        return
     paid_before = wager.stake_paid
     wager.winnings_paid += move.winnings
     wager.stake_paid += move.stake
@@ -159,18 +161,12 @@ def lift(table: Table, wager: Wager, seq: int, amount: int, *acts: Act) -> None:
     gone = account.lifted - account.laid_again + in_bank
     amount = 0 if wager.is_swept else min(amount, max(0, wager.standing - gone))
     if amount:
-        enter(table, wager, Move(seq, lifted=amount))
+        enter(table, wager.id, Move(seq, lifted=amount))
         account.lifted += amount
     if not wager.is_swept:  # nobody takes what lies in the bank
         account.acts = (*account.acts, *acts)
     table.moved[wager.id] = None
     wager.changed_by = seq
-
-
-def enter_for_stranger(table: Table, wager_id: str, move: Move) -> None:
-    """Enter ``move`` for a wager that was never placed."""
-    account = table.strangers.setdefault(wager_id, Account())
-    account.moves = (*account.moves, move)
 
 
 def adopt(table: Table, wager: Wager) -> None:
@@ -182,31 +178,22 @@ def adopt(table: Table, wager: Wager) -> None:
     wager.account = account
     wager.winnings_paid = account.debt
     for move in moves:
-        enter(table, wager, replace(move, rule="payout-without-result", by=wager.placed_by))
+        enter(table, wager.id, replace(move, rule="payout-without-result", by=wager.placed_by))
 
 
-def settles_no_decision(table: Table, wager: Wager) -> tuple[str, int] | None:
-    """Return the rule that settling ``wager`` breaks: the last throw was voided, or decided nothing for it."""
+def settles_no_decision(table: Table, wager: Wager, event_type: str) -> tuple[str, int, dict[str, Fact]] | None:
+    """Return the rule that settling ``wager`` breaks, the throw that shows it, and facts; None if it breaks none.
+
+    The last throw was voided, or decided nothing for the wager: barred, or a come-out on which it was off.
+    """
     if table.voided_by:
-        return "void-throw-settled", table.voided_by
-    if wager.status == "open":
-        if wager.barred_by and wager.barred_by == table.last_result:
-            return "barred-number-settled", wager.barred_by
-        if wager.off_by and wager.off_by == table.last_result:
-            return "inactive-wager-settled", wager.off_by
+        return "void-throw-settled", table.voided_by, {"voided_seq": table.voided_by, "event_type": event_type}
+    last = table.last_result if wager.status == "open" else 0
+    if last and last == wager.barred_by:
+        return "barred-number-settled", last, {"barred_seq": last, "event_type": event_type}
+    if last and last == wager.off_by:
+        return "inactive-wager-settled", last, {"come_out_seq": last, "event_type": event_type, "result": table.result}
     return None
-
-
-_SHOWN_BY = {"void-throw-settled": "voided_seq", "barred-number-settled": "barred_seq"}
-"""The facts that name the throw which decided nothing, by rule. Else it is a come-out on which the wager was off."""
-
-
-def facts_of_unsettled(rule: str, by: int, event_type: str, result: str) -> dict[str, Fact]:
-    """Return the facts of a payment or a sweep on a throw, event ``by``, that decides nothing for the wager."""
-    shown_by = _SHOWN_BY.get(rule)
-    if shown_by is None:
-        return {"come_out_seq": by, "event_type": event_type, "result": result}
-    return {shown_by: by, "event_type": event_type}
 
 
 # Sweeps
@@ -231,8 +218,8 @@ def collect(table: Table, event: StakesCollected) -> None:
             if wager.account is not None:
                 _sweep_account(table, wager, wager.account, seq)
         elif wager.status != "out_of_scope":
-            unsettled = settles_no_decision(table, wager)
-            if unsettled is None and not collections:
+            breach = settles_no_decision(table, wager, event.type)
+            if breach is None and not collections:
                 continue
             account = account_of(table, wager)
             _lay_there(wager, account)
@@ -240,9 +227,8 @@ def collect(table: Table, event: StakesCollected) -> None:
             gone = wager.stake_paid - account.put_back + account.lifted
             wager.is_swept = gone < lay_there  # an empty spot is not swept
             wager.changed_by = table.taken[wager_id] = seq
-            if unsettled is not None:
-                rule, by = unsettled
-                facts = facts_of_unsettled(rule, by, event.type, table.result)
+            if breach is not None:
+                rule, by, facts = breach
                 account.acts = (*account.acts, Act(rule, 0, (by, seq), facts))
 
 
@@ -260,11 +246,9 @@ def _sweep_account(table: Table, wager: Wager, account: Account, seq: int) -> No
     _lay_there(wager, account)
     table.moved[wager.id] = None
     wager.changed_by = seq
-    for index, claim in enumerate(account.claims):
-        if claim.rule == LYING and claim.put_right_by is None:
-            swept = claim.put_right(seq)
-            account.claims = (*account.claims[:index], swept, *account.claims[index + 1 :])
-            table.amended.append(swept)
+    lay = [claim for claim in account.claims if claim.rule == LYING and claim.put_right_by is None]
+    account.claims = tuple(claim.put_right(seq) if claim in lay else claim for claim in account.claims)
+    table.amended += [claim.put_right(seq) for claim in lay]
 
 
 # Stakes that play on

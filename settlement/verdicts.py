@@ -16,12 +16,12 @@ midst gives wrong nets as they stand (``as_it_stands``), and nothing that is onl
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from msgspec.structs import replace
 
 from settlement import acts
-from settlement.account_findings import LYING, NO_CLAIM, added, as_one_incident, share_debt
+from settlement.account_findings import LYING, added, share_debt, with_findings
 from settlement.accounts import NO_ACCOUNT, LeftUpSums, handed_back, known_sums, left_up_sums, require_commission
 from settlement.finding import Finding
 from settlement.findings import find
@@ -34,15 +34,20 @@ STRANGERS_REMEMBERED = 100
 """The ids under which nothing was placed whose debts are remembered."""
 
 
+class UnderWay(NamedTuple):
+    """The coup under way as it stands: its findings, those of earlier coups that read otherwise now, debts by wager."""
+
+    found: list[Finding]
+    amended: list[Finding]
+    debts: dict[str, int]
+
+
 def end_coup(table: Table, seq: int) -> None:
     """Judge the coup that event ``seq``, a counted result or the close, ends. Called before it decides anything."""
     if table.acts:
         acts.end(table)
-    left_up: dict[str, LeftUpSums] = {}
-    if table.moved or table.left_up or table.taken or table.strangers:
-        left_up = _end_unusual_coup(table, seq)
-    if table.due:
-        _find_missing(table, seq, left_up)
+    if table.moved or table.due or table.left_up or table.taken or table.strangers:
+        _end_unusual_coup(table, seq)
     if table.swept:
         _find_stakes_left(table, seq)
     if table.first_of:
@@ -50,27 +55,17 @@ def end_coup(table: Table, seq: int) -> None:
     table.coup_began = seq
 
 
-def as_it_stands(table: Table) -> tuple[list[Finding], list[Finding]]:
-    """Return the findings of the coup under way, as they stand, and those of earlier coups that read otherwise now."""
-    found, amended, _debts = _under_way(table)
-    return found, amended
-
-
-def debts_as_they_stand(table: Table) -> dict[str, int]:
-    """Return the debts, in minor units, that the coup under way would leave, were it to end now, by wager."""
-    return _under_way(table)[2]
-
-
 def settle(table: Table, wager: Wager, seq: int, amount: int, *, approver_is_party: bool) -> None:
     """Enter what a dispute gave the player, in minor units, below zero if he gave it."""
-    enter(table, wager, Move(seq, settled=amount))
+    enter(table, wager.id, Move(seq, settled=amount))
     account = account_of(table, wager)
     account.settled_by, account.approver_is_party = seq, approver_is_party
     if table.closed_by:  # no result comes any more that would end the coup
         end_coup(table, seq)
 
 
-def _under_way(table: Table) -> tuple[list[Finding], list[Finding], dict[str, int]]:
+def as_it_stands(table: Table) -> UnderWay:
+    """Return what would be found and owed if the coup under way ended now, but for what is only missing."""
     before, first_of, at_once = len(table.findings), dict(table.first_of), list(table.found_at_once)
     void_by = acts.give(table)
     amended: list[Finding] = []
@@ -90,41 +85,42 @@ def _under_way(table: Table) -> tuple[list[Finding], list[Finding], dict[str, in
     del table.findings[before:]
     table.first_of, table.found_at_once = first_of, at_once
     acts.take_away(void_by)
-    return found_now, amended, debts
+    return UnderWay(found_now, amended, debts)
 
 
-def _end_unusual_coup(table: Table, seq: int) -> dict[str, LeftUpSums]:
+def _end_unusual_coup(table: Table, seq: int) -> None:
     for wager_id, link in table.left_up.items():
         if link.continues and not link.described:
             require_commission(table, table.wagers[wager_id])
     left_up = left_up_sums(table)
-    for wager_id in _unusual(table, left_up):
+    for wager_id in dict.fromkeys([*_unusual(table, left_up), *table.due]):
         wager = table.wagers[wager_id]
-        sums = left_up.get(wager_id) or known_sums(wager)
-        if wager_id in table.taken or not is_plain(wager, sums):
-            _end_account(table, wager, sums, seq)
-        elif wager.account is not None or sums.plays_on or sums.pressed:
-            _keep(account_of(table, wager), sums)
-            wager.changed_by = seq
+        _end_account(table, wager, left_up.get(wager_id) or known_sums(wager), seq)
         if wager.account is not None and wager.account == NO_ACCOUNT:
             wager.account = None
     for wager_id in [stranger for stranger, account in table.strangers.items() if account.moves]:
         _end_stranger(table, wager_id)
     table.amended += caused_anew(table, table.amended)
-    for unusual in (table.moved, table.left_up, table.taken):
+    for unusual in (table.moved, table.due, table.left_up, table.taken):
         unusual.clear()
-    return left_up
 
 
 def _end_account(table: Table, wager: Wager, sums: LeftUpSums, seq: int) -> None:
     """Judge the account of ``wager``, and keep of the coup what its account comes to."""
-    before = account_of(table, wager)
-    account = wager.account = judge(table, wager, sums, seq)
-    table.amended += _amended(before, account)
-    _keep(account, sums)
-    if wager.undecided:
-        account.early = handed_back(wager, account)
-    table.due.pop(wager.id, None)
+    if wager.id not in table.taken and is_plain(wager, sums):
+        if wager.account is None and not sums.plays_on and not sums.pressed:
+            return
+        account = account_of(table, wager)
+    else:
+        before = account_of(table, wager)
+        account = wager.account = judge(table, wager, sums, seq)
+        table.amended += _amended(before, account)
+        if wager.undecided:
+            account.early = handed_back(wager, account)
+    account.plays_on, account.pressed = sums.plays_on, sums.pressed
+    account.moves = ()
+    account.acts = ()
+    account.before_half = ""
     wager.changed_by = seq
 
 
@@ -133,41 +129,23 @@ def _amended(account: Account, judged: Account) -> list[Finding]:
     return [now for before, now in zip(account.claims, judged.claims, strict=False) if before != now]
 
 
-def _keep(account: Account, sums: LeftUpSums) -> None:
-    account.plays_on, account.pressed = sums.plays_on, sums.pressed
-    account.moves = ()
-    account.acts = ()
-    account.before_half = ""
-
-
 def _unusual(table: Table, left_up: dict[str, LeftUpSums]) -> list[str]:
     """Return the ids of the wagers whose money of this coup is more than one payout that is right.
 
     Those whose money moved last come last, as their findings do: the first is a cause of the others.
     """
-    ids = list(dict.fromkeys([*table.moved, *left_up, *table.taken]))
-    if len(ids) > 1:
-        ids.sort(key=lambda wager_id: _first_verdict(table, table.wagers[wager_id]))
-    return ids
+    ids = dict.fromkeys([*table.moved, *left_up, *table.taken])
+    return sorted(ids, key=lambda wager_id: _first_verdict(table, wager_id))
 
 
-def _first_verdict(table: Table, wager: Wager) -> int:
-    account = wager.account
-    moved = account.moves[-1].seq if account is not None and account.moves else 0
-    swept = table.taken.get(wager.id, 0)
+def _first_verdict(table: Table, wager_id: str) -> int:
+    account = table.wagers[wager_id].account or NO_ACCOUNT
+    moved = account.moves[-1].seq if account.moves else 0
+    swept = table.taken.get(wager_id, 0)
     return min(moved or swept, swept or moved)
 
 
-# Missing payments, losers left lying, wagers never placed
-
-
-def _find_missing(table: Table, seq: int, left_up: dict[str, LeftUpSums]) -> None:
-    for wager_id in list(table.due):
-        wager = table.wagers[wager_id]
-        # A released stake was lifted by its player, or left where it lay.
-        if wager.status != "released" or wager.account is not None:
-            _end_account(table, wager, left_up.get(wager_id) or known_sums(wager), seq)
-    table.due.clear()
+# Losers left lying, wagers never placed
 
 
 def _find_stakes_left(table: Table, seq: int) -> None:
@@ -182,9 +160,7 @@ def _find_stakes_left(table: Table, seq: int) -> None:
             facts = {"decided_seq": decided, "result": wager.result, "ending": ending, "lay_at": ending}
             find(table, LYING, decided or 0, seq, wager=wager, **cast(dict[str, Any], facts))
             if len(table.findings) > raised:
-                account = account_of(table, wager)
-                account.head = as_one_incident(table, raised, account.head)
-                account.claims = (*account.claims, table.findings[-1])
+                wager.account = with_findings(account_of(table, wager), table, raised)
                 wager.changed_by = seq
     table.swept.clear()
 
@@ -194,7 +170,7 @@ def _judge_stranger(table: Table, wager_id: str, before: Account) -> Account:
     moves, start = before.moves, len(table.findings)
     if not moves:
         return before
-    debt = before.debt + sum(move.winnings + move.stake + move.settled for move in moves)
+    debt = before.debt + sum(move.money for move in moves)
     seqs, part = [move.seq for move in moves], added(before.debt, debt)
     claims = share_debt(before.claims, debt - part, seqs[-1])
     if part:
@@ -203,9 +179,7 @@ def _judge_stranger(table: Table, wager_id: str, before: Account) -> Account:
         find(table, rule, *seqs, wager_id=wager_id, expected=0, recorded=debt, difference=part, **facts)
     elif not before.debt and len(moves) > 1:
         find(table, "payout-put-right", *seqs, wager_id=wager_id, expected=0, recorded=0, movements=len(moves))
-    head = as_one_incident(table, start, before.head)
-    new = [each for each in table.findings[start:] if each.rule not in NO_CLAIM]
-    return replace(before, debt=debt, claims=(*claims, *new), head=head)
+    return with_findings(replace(before, debt=debt, claims=tuple(claims)), table, start)
 
 
 def _end_stranger(table: Table, wager_id: str) -> None:

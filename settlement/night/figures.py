@@ -49,7 +49,7 @@ from settlement.night.wins import WINS_NOTED, when
 from settlement.ruleset import RULESETS
 from settlement.staff import payer
 from settlement.state import Wager
-from settlement.verdicts import debts_as_they_stand
+from settlement.verdicts import as_it_stands
 
 NOBODY = ""
 """In place of a croupier: it is not known who paid."""
@@ -295,7 +295,7 @@ class SessionProjection:
         session = self.state.table.session
         if session is None:
             return
-        debts = debts_as_they_stand(self.state.table)
+        debts = as_it_stands(self.state.table).debts
         of_strangers = dict(self.notes.of_strangers)
         for wager in self._wagers():
             of_strangers.pop(wager.id, None)  # placed since: it is in his account

@@ -26,7 +26,7 @@ DAY = date(2026, 11, 19)
 
 def findings_of(table: Table) -> list[Finding]:
     """Return what was found so far, the coup under way as it stands."""
-    under_way, amended = as_it_stands(table)
+    under_way, amended, _debts = as_it_stands(table)
     return latest([*table.findings, *table.amended, *under_way, *amended])
 
 
