@@ -189,10 +189,11 @@ COUPS = (
             "{approved_by}][ (motif indiqué : « {reason} »)].",
         ),
         explanation=Wording(
-            "The house gave what it did not owe. It is no payout and settles no wager; it is listed for review, and "
-            "major where nobody is named who approved it.",
-            "La banque a donné ce qu’elle ne devait pas. Ce n’est pas un paiement et cela ne règle aucune mise ; le "
-            "versement est signalé pour examen, et devient majeur si nul n’est nommé pour l’avoir approuvé.",
+            "The house gave what it did not owe. It is no payout and settles no wager. It is listed for review, and is "
+            "major if nobody is named as its approver.",
+            "La banque a donné ce qu’elle ne devait pas. Ce n’est pas un paiement et cela ne règle aucune mise. Le "
+            "versement est signalé pour examen ; le constat est majeur si personne n’est désigné comme l’ayant "
+            "approuvé.",
         ),
     ),
 )

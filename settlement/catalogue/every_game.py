@@ -184,15 +184,15 @@ STAKES = (
         title=Wording("Withdrawal of a decided wager", "Retrait d’une mise décidée"),
         message=Wording(
             "Wager {the_wager} was taken back[ ({recorded})] although event {decided_seq} had decided it[: {status}]. "
-            "A decided wager is settled, not withdrawn.",
+            "The player took what was not due.",
             "La mise {the_wager} a été retirée[ ({recorded})] alors que l’événement {decided_seq} l’avait décidée[ : "
-            "{status}]. Une mise décidée se règle et ne se retire pas.",
+            "{status}]. Le joueur a repris ce qui ne lui était pas dû.",
         ),
         explanation=Wording(
-            "Once a result has decided a wager, it is settled, not withdrawn. A player who lifts a stake that has just "
-            "lost takes money that belongs to the house.",
-            "Une fois décidée par un résultat, une mise se règle et ne se retire plus. Le joueur qui reprend un enjeu "
-            "perdu prend de l’argent qui revient à la banque.",
+            "After the result, the player may lift what is due to him and nothing else. A player who lifts a stake "
+            "that has just lost takes money that belongs to the house.",
+            "Après le résultat, le joueur peut reprendre ce qui lui est dû, et rien d’autre. Le joueur qui reprend un "
+            "enjeu perdu prend de l’argent qui revient à la banque.",
         ),
     ),
     Rule(

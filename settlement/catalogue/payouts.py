@@ -17,10 +17,10 @@ PAYOUTS = (
         compares="money",
         title=Wording("Payout without a result", "Paiement sans résultat"),
         message=Wording(
-            "{recorded} was paid on wager {the_wager}, which nothing had decided[: {status}].[ Only {something_due} "
-            "was due, the stake taken back.]",
-            "La mise {the_wager} a été payée {recorded} alors qu’aucun résultat ne l’avait décidée[ : {status}].[ Il "
-            "n’était dû que {something_due}, l’enjeu retiré.]",
+            "{recorded} was paid on wager {the_wager}, which nothing had decided[: {status}].[ Only the stake "
+            "taken back was due, {something_due}.]",
+            "La mise {the_wager} a été payée {recorded} alors qu’aucun résultat ne l’avait décidée[ : {status}].[ "
+            "Seul l’enjeu retiré était dû, soit {something_due}.]",
         ),
         explanation=Wording(
             "A payout follows a decision. Here the wager was still open, waiting for the player’s choice, in prison, "
@@ -44,10 +44,12 @@ PAYOUTS = (
         explanation=Wording(
             "What a wager wins and what zero refunds is handed over before the next result, and before the session "
             "closes. A later payout is accepted, but this finding stays: the player waited, or was nearly forgotten. "
-            "A stake that prison releases was lifted by the player or left where it lay.",
+            "A stake that prison releases was lifted by the player or left where it lay; so was the half that the "
+            "player chose at zero.",
             "Ce qu’une mise gagne et ce que le zéro rembourse se remet avant le résultat suivant, et avant la clôture "
             "de la séance. Un paiement ultérieur est admis, mais le constat demeure : le joueur a attendu, ou a failli "
-            "être oublié. L’enjeu que la prison libère a été repris par le joueur ou laissé sur place.",
+            "être oublié. L’enjeu que la prison libère a été repris par le joueur ou laissé sur place ; il en va de "
+            "même de la moitié que le joueur a choisie au zéro.",
         ),
     ),
     _of_a_wager(
@@ -203,7 +205,7 @@ PAYOUTS = (
             "ramassée[ quand {ending}].[ L’enjeu est allé à son joueur à l’événement {gone_by}.]",
         ),
         explanation=Wording(
-            "A lost stake left on the layout plays again for nothing. The house is owed it.",
+            "A lost stake left on the layout plays again at no risk to its player. It belongs to the house.",
             "Un enjeu perdu laissé sur le tapis rejoue sans être risqué. Il revient à la banque.",
         ),
     ),

@@ -94,7 +94,7 @@ ROULETTE = (
         recorded_is="choice",
         title=Wording("Choice without a zero", "Choix sans zéro"),
         message=Wording(
-            "A choice[ ({recorded})] was recorded for wager {the_wager}, which gave no choice[: {status}].",
+            "A choice[ ({recorded})] was recorded for wager {the_wager}, which had no choice[: {status}].",
             "Un choix[ ({recorded})] a été enregistré pour la mise {the_wager}, qui n’ouvrait aucun choix[ : "
             "{status}].",
         ),
@@ -169,9 +169,9 @@ ROULETTE = (
         ),
         explanation=Wording(
             "The whole stake stands after the first zero; each further zero takes 50% of its value. What is released "
-            "follows the reading “value of a stake on its release” that the session declared.",
+            "follows the reading “value of a stake on its release” of the register.",
             "La totalité de la mise subsiste après le premier zéro ; chaque zéro suivant lui ôte 50 % de sa valeur. Ce "
-            "qui est libéré suit la lecture « valeur de la mise à sa libération » que la séance a déclarée.",
+            "qui est libéré suit la lecture « valeur de la mise à sa libération » du registre.",
         ),
     ),
     Rule(
@@ -189,9 +189,10 @@ ROULETTE = (
         ),
         explanation=Wording(
             "A player who chose prison leaves the whole stake there until a number frees it or takes it, or another "
-            "zero gives a new choice.",
+            "zero gives a new choice. A player who has not chosen yet may take the half, and no other part.",
             "Le joueur qui a choisi la prison y laisse la totalité de sa mise jusqu’à ce qu’un numéro la libère ou la "
-            "prenne, ou qu’un nouveau zéro lui redonne le choix.",
+            "prenne, ou qu’un nouveau zéro lui redonne le choix. Celui qui n’a pas encore choisi peut retirer la "
+            "moitié, et rien d’autre.",
         ),
     ),
     Rule(

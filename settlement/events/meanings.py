@@ -28,7 +28,7 @@ MEANINGS: Mapping[str, str] = {
     "drop.counted": "The box of a session was counted.",
     "cash_desk.recorded": "Money was exchanged at the cash desk.",
     "count.closed": "The count is finished.",
-    "wager.placed": "A stake lies. A stake left up after a win is a wager of its own, as is an increase.",
+    "wager.placed": "A stake is laid. A stake left up after a win is a wager of its own, as is an increase.",
     "wager.withdrawn": "A player takes a stake back, or a part of it: before it is decided, or once it is the player's "
     "(won, void, released, the half at a zero). With a `payout.made` of the same stake it is one movement.",
     "wager.switched": "A player turns a place bet on or off; it holds until switched again or decided.",
@@ -37,14 +37,16 @@ MEANINGS: Mapping[str, str] = {
     "stakes.collected": "Stakes were swept as lost.",
     "payment.announced": "The croupier says what he is going to pay.",
     "payout.made": "Winnings and stake are handed over. A half refunded at a zero, or a release, has no winnings.",
-    "payout.recovered": "Something paid is taken back from the player. A coup is judged by what was paid less this.",
+    "payout.recovered": "The house takes back from a player what it paid. A coup is judged by what was paid, less what "
+    "was taken back.",
     "tip.given": "A player tips the staff.",
-    "goodwill.paid": "The house pays what the rules do not give. No payout; for review, and major if unapproved. "
-    "Approved by the player, the `actor`, a croupier or an employé of the table, it is `approved-by-a-party`.",
+    "goodwill.paid": "The house pays what the rules do not give. That is no payout, and a finding for information, or "
+    "major if nobody approved it. The player, the `actor`, a croupier and an employé of the table may not approve it.",
     "dispute.opened": "A player disputes a decision.",
     "dispute.settled": "A dispute is settled. With `approved_by` its amount is a movement of the wager that the "
-    "dispute names, or goodwill if it names none; without it nothing counts. The same persons may not approve it.",
-    "orphan.recorded": "A released stake that nobody took goes to the cash desk: what was left lying of it.",
+    "dispute names, or goodwill if it names none; without it the event has no effect. The persons who may not approve "
+    "goodwill may not approve a settlement.",
+    "orphan.recorded": "The cash desk receives what nobody took of a released stake.",
     "dice.offered": "The dice are offered to a player. `seat`, `player` or both.",
     "dice.declined": "A player passes the dice on, or gives them up. `seat`, `player` or both.",
     "dice.set_introduced": "A set of dice comes into play.",
@@ -61,7 +63,8 @@ MEANINGS: Mapping[str, str] = {
     "spin.voided": "A spin decides nothing. Betting reopens; it is still the same coup.",
     "ball.settled": "The ball came to rest: a result.",
     "result.announced": "The croupier calls the result.",
-    "zero.decided": "A player chooses at a zero. The last choice before the next result counts, until it is paid on.",
+    "zero.decided": "A player chooses at a zero. The last choice before the next result counts, until the half is paid "
+    "or taken. A player who chose the half may take it without another event.",
     "last_coup.announced": "The next spin is the last.",
     "stacks.rebuilt": "The stacks of the bank are put in order.",
     "colour.assigned": "A player gets a colour, and its value.",
