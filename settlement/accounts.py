@@ -39,6 +39,9 @@ class LeftUpSums(NamedTuple):
     seq: int = 0
 
 
+NONE_LEFT_UP = LeftUpSums()
+
+
 class Balance(NamedTuple):
     """What the player has too much, in minor units, below zero what he is short of: in winnings, in stake, in all.
 
@@ -54,8 +57,8 @@ class Balance(NamedTuple):
 
 def known_sums(wager: Wager) -> LeftUpSums:
     """Return what plays on since earlier coups."""
-    account = wager.account or NO_ACCOUNT
-    return LeftUpSums(account.plays_on, account.pressed)
+    account = wager.account
+    return NONE_LEFT_UP if account is None else LeftUpSums(account.plays_on, account.pressed)
 
 
 def stake_due_of(wager: Wager) -> int:
@@ -183,15 +186,17 @@ def _spread(source: Wager, wager: Wager, sums: LeftUpSums, link: LeftUp) -> tupl
     handed, due = max(0, handed_since(source)), source.stake_due
     # What a payout hands back of a stake that it lets play on is held twice.
     plays_on = min(wager.stake, max(0, due - sums.plays_on - (0 if link.continues else handed)))
-    rest = wager.stake - plays_on
-    retaken = 0 if link.continues or plays_on else min(rest, max(0, min(handed, due) - sums.retaken))
-    paid = max(0, source.winnings_paid + account.settled + sums.pressed)
-    pressed = min(rest - retaken, max(0, source.winnings_due - paid))
-    beyond = rest - retaken - pressed
+    rest, retaken, pressed = wager.stake - plays_on, 0, 0
+    if rest:
+        if not link.continues and not plays_on:
+            retaken = min(rest, max(0, min(handed, due) - sums.retaken))
+        paid = max(0, source.winnings_paid + account.settled + sums.pressed)
+        pressed = min(rest - retaken, max(0, source.winnings_due - paid))
+    rest -= retaken + pressed
     if wager.status == "void":
         retaken = 0  # what was handed back for it may be staked again
     seq = max(link.seq, sums.seq)
-    return LeftUpSums(sums.plays_on + plays_on, sums.pressed + pressed, sums.retaken + retaken, seq), beyond
+    return LeftUpSums(sums.plays_on + plays_on, sums.pressed + pressed, sums.retaken + retaken, seq), rest
 
 
 def handed_since(wager: Wager) -> int:

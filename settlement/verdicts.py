@@ -134,8 +134,8 @@ def _unusual(table: Table, left_up: dict[str, LeftUpSums]) -> list[str]:
 
     Those whose money moved last come last, as their findings do: the first is a cause of the others.
     """
-    ids = dict.fromkeys([*table.moved, *left_up, *table.taken])
-    return sorted(ids, key=lambda wager_id: _first_verdict(table, wager_id))
+    ids = list(dict.fromkeys([*table.moved, *left_up, *table.taken]))
+    return ids if len(ids) < 2 else sorted(ids, key=lambda wager_id: _first_verdict(table, wager_id))
 
 
 def _first_verdict(table: Table, wager_id: str) -> int:

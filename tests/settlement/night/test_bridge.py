@@ -108,9 +108,10 @@ KINDS: dict[str, tuple[str, Events, dict[str, Any]]] = {
         [RED, ball("0"), answered("half"), paid(0, 1000)],
         {"S": 1000, "adj": 500, "errors": -500},
     ),
-    "half not refunded": (
+    "half said, and taken by the player": ("fr-roulette", [RED, ball("0"), answered("half")], {"S": 1000, "adj": 500}),
+    "half of the last coup not refunded": (
         "fr-roulette",
-        [RED, ball("0"), answered("half")],
+        [RED, ("last_coup.announced", {}), ball("0")],
         {"S": 1000, "adj": 500, "errors": 500},
     ),
     "released": ("fr-roulette", [*PRISON, ball("1"), paid(0, 1000)], {"S": 1000, "adj": 0}),
