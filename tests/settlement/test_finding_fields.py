@@ -166,6 +166,12 @@ def test_a_payout_of_an_unknown_wager_names_who_made_it() -> None:
     lines.append(event("s", 3, "session.closed", float=0))
     (found,) = adjudicate(lines).findings
     assert (found.rule, found.croupier) == ("payout-without-result", "k2")
+    assert "which nothing had decided: never placed." in found.message("en")
+
+
+def test_what_an_unknown_wager_was_paid_and_gave_back_comes_to_nothing() -> None:
+    found = finding("payout-put-right", "fr-roulette\npay w9 40+100\nrecover w9 40+100\nland 1")
+    assert (found.expected, found.recorded, found.difference) == (0, 0, 0)
 
 
 def test_what_is_no_payment_names_who_is_on_duty() -> None:

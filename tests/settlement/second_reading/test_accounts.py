@@ -543,6 +543,15 @@ ROULETTE: dict[str, tuple[list[Reported], tuple[int, int, int]]] = {
         [ROUGE, ball(1), paid(700, 0, continues_as="b"), laid("rouge", 1300, "b"), ball(2), ball(4)],
         (2000, 2000, 0),
     ),
+    # What a payout hands back of a stake that it lets play on is held twice, and 300 of the winnings are laid on it.
+    "handed back in part, plays on whole, and is pressed": (
+        [ROUGE, ball(1), paid(700, 400, continues_as="b"), laid("rouge", 1300, "b"), ball(2), ball(4)],
+        (2400, 2000, 400),
+    ),
+    "handed back in part, and the rest left up is pressed": (
+        [ROUGE, ball(1), paid(700, 400), laid("rouge", 900, "b", left_up_from="a"), ball(2), ball(4)],
+        (2000, 2000, 0),
+    ),
     "a loser left up is laid by the player": (
         [ROUGE, ball(2), laid("rouge", 1000, "b", left_up_from="a"), ball(4)],
         (0, 0, 0),
