@@ -174,6 +174,11 @@ def test_what_an_unknown_wager_was_paid_and_gave_back_comes_to_nothing() -> None
     assert (found.expected, found.recorded, found.difference) == (0, 0, 0)
 
 
+def test_mixed_up_parts_say_what_was_due_and_what_was_recorded_as_winnings() -> None:
+    found = finding("payout-parts-mixed", "fr-roulette\nplace w1 plein 100 numbers=3\nland 3\npay w1 3600+0\nland 1")
+    assert (found.facts["winnings_due"], found.facts["winnings_paid"]) == (3500, 3600)
+
+
 def test_what_is_no_payment_names_who_is_on_duty() -> None:
     tape = "fr-roulette minimum=50 staff=chef_de_table,croupier\nplace w1 rouge 1"
     assert finding("stake-out-of-limits", tape).croupier == "p1"
