@@ -448,7 +448,10 @@ WHEEL_AND_ZERO = (
         name="missing_zero_decision",
         leaves_open=("art. 54 B 1°", "art. 54 B 2°"),
         rulesets=_ROULETTES,
-        decision=Wording("Goes on as in prison, and is found.", "Continue comme en prison, et est constatée."),
+        decision=Wording(
+            "If the player has not decided by the next result, the stake stays in prison. A finding reports it.",
+            "Si le joueur n’a pas choisi avant le résultat suivant, la mise reste en prison. Un constat le signale.",
+        ),
         reason=Wording("The stake is physically still there.", "La mise est physiquement toujours là."),
     ),
     Reading(

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from fnmatch import fnmatch
 from pathlib import Path
 
+import polib
 import pytest
 
 from tests import words
 from tests.words import (
+    LIST,
     PLACES,
     all_hits_in,
     allowed_stoppers,
@@ -19,8 +22,11 @@ from tests.words import (
     in_name,
     in_text,
     old_words,
+    rows,
     stoppers_in,
     stoppers_of,
+    texts_for_officers,
+    unread_wordings_in,
 )
 
 
@@ -178,3 +184,49 @@ def f():
     (tmp_path / "x.md").write_text("# What it is\n\nIt is.\n\n```\nWhat is it.\n```\n\nWhat is it.\n")
     assert [(hit.line, hit.seen) for hit in stoppers_of("x.py")] == [(7, "What follows it is read"), (12, "is told")]
     assert [(hit.line, hit.seen) for hit in stoppers_of("x.md")] == [(9, "What is it")]
+
+
+def test_officers_words_are_called_alike_in_both_languages() -> None:
+    listed = rows("Officers’ words", LIST.read_text())
+    assert len(listed) >= 40
+    odd = []
+    for english, french in listed:
+        word = re.compile(rf"(?<![\w-]){english}s?(?!\w)", re.I)
+        for entry in polib.pofile(str(words.ROOT / words.CATALOGUE)):
+            french_text = (entry.msgstr or " ".join(entry.msgstr_plural.values())).lower()
+            if word.search(re.sub(r"%\(\w+\)\w", "", entry.msgid)) and not any(
+                each in french_text for each in french.split(", ")
+            ):
+                odd.append(f"{english}: {entry.msgid} → {french_text}")
+    assert not odd, "\n".join(odd)
+
+
+def test_no_text_for_officers_is_written_in_the_words_of_the_model() -> None:
+    texts = list(texts_for_officers())
+    assert {Path(file).suffix for file, _line, _text in texts} == {".po", ".py"}
+    hits = [f"{file}:{line} {seen} → {use}" for file, line, text in texts for seen, use in unread_wordings_in(text)]
+    assert not hits, f"{len(hits)} wordings, see tests/words.md\n" + "\n".join(hits)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "%(number)s incidents fold %(findings)s findings.",
+        "owed by nobody",
+        "the stakes won or lost as chance seldom has it",
+        "somebody who bet against chance at fair odds would have 12 times his stake",
+        "What chance alone would rarely do",
+        "the evidence reached its level; it stays asked",
+        "given for 2026 before the first draw was looked at",
+        "The record asks what its sessions give it reason to ask.",
+        "%(process)s, %(subject)s: asks a question after this night; level %(alpha)s",
+        "Names are marked at a false discovery rate of one in ten, whatever the dependence.",
+        "Goes on as in prison, and is found.",
+        "It only reads, and nothing waits for it.",
+        "Nothing is called “%(typed)s” at your casinos.",
+        "comme le hasard le veut rarement",
+        "pose une question après cette nuit",
+    ],
+)
+def test_a_wording_of_the_model_is_found(text: str) -> None:
+    assert list(unread_wordings_in(text))

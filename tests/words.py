@@ -263,6 +263,40 @@ def _sources(folder: Path) -> Iterable[Path]:
     )
 
 
+# Wordings of the model that officers do not read: in messages of the desk, and in texts of rules and readings.
+
+
+@cache
+def unread_wordings() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """Return each pattern of the table, and what is written instead."""
+    listed = rows("Wordings that officers do not read", LIST.read_text().replace(r"\|", "\0"))
+    return tuple(
+        (re.compile(pattern.replace("\0", "|"), re.I), use)
+        for cell, use in listed
+        for pattern in _BACKQUOTED.findall(cell)
+    )
+
+
+def texts_for_officers() -> Iterator[tuple[str, int, str]]:
+    """Yield file, line and text: each message of the catalogue in both languages, each string of the rules' texts."""
+    for entry in polib.pofile(str(ROOT / CATALOGUE)):
+        for text in (entry.msgid, entry.msgid_plural, entry.msgstr, *entry.msgstr_plural.values()):
+            yield CATALOGUE, entry.linenum, text
+    for path in [*(ROOT / "settlement" / "catalogue").glob("*.py"), ROOT / "settlement" / "readings.py"]:
+        tree = ast.parse(path.read_text())
+        docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+                yield str(path.relative_to(ROOT)), node.lineno, node.value
+
+
+def unread_wordings_in(text: str) -> Iterator[tuple[str, str]]:
+    """Yield what of a text officers do not read, as it is written there, and what is written instead."""
+    for pattern, use in unread_wordings():
+        if found := pattern.search(text):
+            yield found[0], use
+
+
 # Stoppers: constructions at which a reader stops, because the subject is a pronoun or the verb is none.
 
 STOPPERS = (

@@ -41,8 +41,6 @@ class Stake:
     @property
     def text(self) -> str:
         """The amount and the words: “€864 owed to p0412”."""
-        if self.amount and not self.side:
-            return f"{self.amount}, {self.words}"
         return f"{self.amount} {self.words}".strip()
 
     def with_other_side(self, amount: str) -> Stake:
@@ -78,7 +76,14 @@ def stake_of(finding: Finding, player: str = "", write: WriteMoney = money_in_pr
     if not finding.difference or finding.put_right_by is not None:
         is_settled = finding.put_right_by is not None and bool(finding.difference or is_information)
         return no_stake(is_settled=is_settled)
-    return Stake("", write(abs(finding.difference), finding.currency), gettext("owed by nobody"))
+    return Stake("", write(abs(finding.difference), finding.currency), _not_owed(finding))
+
+
+def _not_owed(finding: Finding) -> str:
+    """Return what is said of a difference that nobody owes, after its amount."""
+    if finding.difference is not None and finding.difference > 0:
+        return gettext("too much, not owed")
+    return gettext("short, not owed") if finding.player else gettext("short, player not recorded")
 
 
 def _no_debt(finding: Finding, write: WriteMoney) -> Stake:

@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.db.models import Model, QuerySet
 from django.dispatch import receiver
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
 from django.utils import timezone
 
 from audit.access import refusals
@@ -19,8 +20,17 @@ from audit.models import Officer
 Row = TypeVar("Row", bound=Model)
 
 
+STEP = "step"
+"""What an address has in its query that was opened from the first steps: its form leads back there."""
+
+
 class AuditedAdmin(ScopedAdmin[Row]):
     """A section that records every change in the audit trail, in the transaction of the change itself."""
+
+    def response_add(self, request: HttpRequest, obj: Row, post_url_continue: str | None = None) -> HttpResponse:
+        """Lead back to the first steps where the form was opened there."""
+        response = super().response_add(request, obj, post_url_continue)
+        return redirect("admin:first_run") if STEP in request.GET else response
 
     def log_addition(self, request: HttpRequest, obj: Row, message: Any) -> Any:
         self.record_row(request, "added", obj, message)

@@ -29,6 +29,7 @@ from audit.desk.remembered_messages import remember
 from audit.desk.rules import law_page
 from audit.desk.rules import page as rules
 from audit.desk.scoped_admin import scope_of
+from audit.desk.settings import connections
 from audit.desk.settings.page import settings_context
 from audit.desk.sign_in import access_link, own_password, pages, second_factor, single_sign_on
 from audit.presentation import MISSING
@@ -58,6 +59,8 @@ class DeskSite(admin.AdminSite):
             path("state/", view(state_page.state_view), name="record_state"),
             path("state/<slug:name>/try-again/", view(state_page.try_again_view), name="record_try_again"),
             path("state/proof/", view(proof_page.proof_view), name="record_proof"),
+            path("connections/", view(connections.connections_view), name="connections"),
+            path("connections/<slug:name>/try/", view(connections.try_view), name="connections_try"),
             path("search/", view(palette.palette_view), name="palette"),
             path("rules/", view(rules.rules_view), name="rules"),
             path("rules/law/<str:text_id>/", view(law_page.law_view), name="law"),
@@ -82,7 +85,7 @@ class DeskSite(admin.AdminSite):
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:  # type: ignore[override]
         """Show what waits for the officer, not Django's list of models; on a first run, what is loaded."""
         if first_run.is_shown_first(request):
-            return redirect("admin:first_run")
+            return first_run.shown_once(request, redirect("admin:first_run"))
         context = {
             "title": _("Overview"),
             "overview": overview_context(request),

@@ -238,7 +238,7 @@ class LedgerProcess(models.Model):
     highest = models.DecimalField(max_digits=1_000, decimal_places=0)
     opening = models.DecimalField(max_digits=1_000, decimal_places=0)
     year = models.IntegerField(_("year"))
-    alpha = models.CharField(_("level"), max_length=64)
+    alpha = models.CharField(_("threshold"), max_length=64)
     sessions = models.IntegerField(_("sessions"), default=0)
     draws = models.BigIntegerField(_("draws"), default=0)
     first_day = models.DateField(_("since"))
@@ -251,7 +251,7 @@ class LedgerProcess(models.Model):
     objects = LedgerProcesses.as_manager()
 
     class Meta:
-        verbose_name = _("process")
+        verbose_name = _("test")
         verbose_name_plural = _("evidence ledger")
         ordering = ["casino", "kind", "subject"]
         constraints = [

@@ -83,8 +83,8 @@ class DeadLetter(models.Model):
     sent_at = models.DateTimeField(_("sent"), null=True)
 
     class Meta:
-        verbose_name = _("dead letter")
-        verbose_name_plural = _("dead letters")
+        verbose_name = _("failed delivery")
+        verbose_name_plural = _("failed deliveries")
         ordering = ["-given_up_at", "-pk"]
         constraints = [models.UniqueConstraint(fields=["webhook", "change"], name="one_dead_letter_a_change")]
 

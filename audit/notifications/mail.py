@@ -18,6 +18,7 @@ from audit.notifications.delivery import GIVEN_UP_AFTER
 from audit.presentation import day
 from audit.reconciliation.pdf import as_pdf
 from audit.reconciliation.presentation import boxes
+from audit.reconciliation.reopened import change_in_words, signed_before
 from settlement.catalogue import Language
 
 MAILED = ("W_acct", "unadjudicated", "payout_errors", "accounting_variance")
@@ -89,7 +90,8 @@ def message(report: NightReport, address: str, language: Language, *, with_names
         figures = [(box.label, f"{box.text} ({box.remark})" if box.key in DIFFERENCES else box.text) for box in listed]
         written = [_("%(filter)s: %(value)s") % {"filter": label, "value": text} for label, text in figures]
         digest = _("%(filter)s: %(value)s") % {"filter": _("Digest of the report"), "value": report.digest}
-        body = "\n".join([*written, "", _("The report is attached as a PDF."), digest, ""])
+        reopened = [each for each in (change_in_words(report), signed_before(report)) if each]
+        body = "\n".join([*reopened, *written, "", _("The report is attached as a PDF."), digest, ""])
     mail = EmailMessage(" ".join(subject.split()), body, to=[address])
     name = f"night-{report.casino.code}-{report.gaming_day}-{report.currency}-{report.version}.pdf"
     mail.attach(name, as_pdf(report, language, with_names=with_names), "application/pdf")

@@ -98,8 +98,8 @@ def _data(report: NightReport, language: Language, *, with_names: bool = False) 
             "sign": _("Date, signature"),
             "none": _("None."),
             "caution": _(
-                "A statistical check is a question, not an accusation: even on a night without "
-                "irregularities, each check still raises a question as often as its level allows."
+                "A statistical test raises a question, not an accusation. Even on a night without "
+                "irregularities, each test sometimes raises a false question."
             ),
         },
     }

@@ -273,10 +273,7 @@ LEDGER = replace(
     title=_("Evidence ledger"),
     rows=_ledger,
     paper=("stream", "note", "expected", "found", "events"),
-    note=_(
-        "Wealth since the start of the year, and the wealth at which a process asks its question. "
-        "A question is not an accusation."
-    ),
+    note=_("Evidence since the start of the year, and the threshold. A question is not an accusation."),
 )
 
 ERRORS = Section(
@@ -345,7 +342,7 @@ CROUPIERS = Section(
         *("croupier", "payouts", "for_house", "for_player", "rate_millionths", "low_millionths"),
         *("high_millionths", "p_errors_millionths", "p_side_millionths", "noteworthy"),
     ),
-    note=_("* more errors than the others, at a false discovery rate of one in ten."),
+    note=_("* more errors than the others; about 1 in 10 marked names is a false alarm."),
 )
 
 WAITING = Section(

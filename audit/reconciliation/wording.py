@@ -27,7 +27,7 @@ LINES: Mapping[str, Any] = {
     "standing": _("Undecided and imprisoned stakes"),
     "late": _("Events since the last version"),
     "findings": _("Open findings"),
-    "chance": _("Hold and evidence against chance"),
+    "chance": _("Hold and unexplained results"),
     "unchecked": _("Not checked, because not observed"),
 }
 
@@ -171,24 +171,23 @@ NOTES: Mapping[str, Any] = {
     "finding_closed": _("%(rule)s; closed by two officers: %(closed)s"),
     "finding_closed_in_part": _("%(rule)s; to be closed within %(hours)s h; closed by two officers: %(closed)s"),
     "no_hold": _("no hold: not counted, or no drop"),
-    "hold": _("expected from %(low)s to %(high)s; level %(level)s"),
+    "hold": _("expected from %(low)s to %(high)s; threshold %(level)s"),
     "ledger": _(
-        "sessions in the evidence ledger; budget of false questions in %(year)s: %(budget)s, of "
-        "which %(spent)s is allocated to levels"
+        "sessions in the evidence ledger; false questions allowed in %(year)s: %(budget)s, of which %(spent)s used"
     ),
     "ledger_waits": _(
-        "sessions so far in the evidence ledger, not yet all of them; budget of false questions in "
-        "%(year)s: %(budget)s, of which %(spent)s is allocated to levels"
+        "sessions so far in the evidence ledger, not yet all of them; false questions allowed in "
+        "%(year)s: %(budget)s, of which %(spent)s used"
     ),
     "ledger_left_out": _("sessions that the evidence ledger could not read"),
     "ledger_empty": _("no session of this night is in the evidence ledger yet"),
-    "ledger_past": _("the evidence ledger has moved on to a later year: the levels of %(year)s are no longer kept"),
-    "ledger_crossed": _("%(process)s, %(subject)s: asks a question after this night; level %(alpha)s"),
-    "ledger_asked": _("%(process)s, %(subject)s: asked a question after the night of %(day)s; level %(alpha)s"),
-    "ledger_watched": _("%(process)s, %(subject)s: on the watch list, no question asked; level %(alpha)s"),
+    "ledger_past": _("the evidence ledger has moved on to a later year: the thresholds of %(year)s are no longer kept"),
+    "ledger_crossed": _("under review: %(subject)s (%(process)s)"),
+    "ledger_asked": _("under review since the night of %(day)s: %(subject)s (%(process)s)"),
+    "ledger_watched": _("on the watch list, no question: %(subject)s (%(process)s)"),
     # Of reports from before the evidence ledger:
-    "dice": _("throws since the first of the month; p = %(p)s, level %(level)s per table and month"),
-    "wheel": _("spins since the first of the month; p = %(p)s, level %(level)s per table and month"),
+    "dice": _("throws since the first of the month; p = %(p)s, threshold %(level)s per table and month"),
+    "wheel": _("spins since the first of the month; p = %(p)s, threshold %(level)s per table and month"),
     "no_ruleset": _("unknown ruleset"),
     "unobserved": _("not reported by the table: %(families)s"),
     "law": _("obligations of the law checked, of those that have a rule"),
@@ -207,13 +206,13 @@ PROCESSES: Mapping[str, Any] = {
     "dice-pair": _("Set of dice: faces and pairs"),
     "shooter": _("Shooter: sevens and faces"),
     "void-call": _("Table: coups called void"),
-    "table-luck": _("Table: luck of the house"),
+    "table-luck": _("Table: unexplained results of the house"),
     "table-drift": _("Table: accounting variances"),
-    "player-luck": _("Player: luck"),
-    "pair-luck": _("Player and croupier: luck"),
-    "late-luck": _("Player: luck on late wagers"),
-    "corrected-luck": _("Player: luck on corrected results"),
-    "croupier-luck": _("Croupier: luck of those who stake"),
+    "player-luck": _("Player: unexplained wins"),
+    "pair-luck": _("Player and croupier: unexplained wins"),
+    "late-luck": _("Player: unexplained wins on late wagers"),
+    "corrected-luck": _("Player: unexplained wins on corrected results"),
+    "croupier-luck": _("Croupier: unexplained wins of the players"),
     "concentration": _("Croupier: findings of one kind"),
     "pair-concentration": _("Player and croupier: findings of one kind"),
     "payout-lean": _("Croupier: one-sided errors"),

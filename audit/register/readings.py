@@ -68,7 +68,7 @@ def _reading(name: str, title: Promise, hint: Promise, *, is_amount: bool = Fals
 
 _AMOUNT = _("an amount, such as 2.50")
 _YES_OR_NO = _("yes or no")
-_BY_CURRENCY = _("currency=amount, …, of the whole casino: EUR=2000")
+_BY_CURRENCY = _("an amount for each currency, for the whole casino")
 
 KINDS: Mapping[str, Kind] = {
     kind.name: kind
@@ -84,7 +84,7 @@ KINDS: Mapping[str, Kind] = {
         _reading("commission_refunded_on_withdrawal", _("Commission refunded on a withdrawn wager"), _YES_OR_NO),
         _reading("seat_limit", _("Players at a table"), _("a number; 7 at most, 14 at a double table")),
         Kind("minimum", _("Cap on the minimum stake"), _AMOUNT, is_amount=True),
-        _reading("maximum", _("Cap on stakes"), _("bet=amount, …: plein=25, cheval=50"), is_amount=True),
+        _reading("maximum", _("Cap on stakes"), _("an amount for each bet"), is_amount=True),
         Kind("identification_from", _("Identification: threshold for exchanges"), _BY_CURRENCY, is_amount=True),
         Kind("reportable_cash_from", _("Reportable cash: threshold"), _BY_CURRENCY, is_amount=True),
         Kind("chips_from_elsewhere_from", _("Chips from elsewhere: threshold"), _BY_CURRENCY, is_amount=True),
@@ -100,7 +100,7 @@ KINDS: Mapping[str, Kind] = {
         Kind(
             SHIFTS,
             _("Shifts"),
-            _("name=time, …, when each begins by the casino’s clock: early=14:00, late=20:00, night=02:00"),
+            _("a name and a beginning for each shift, such as 14:00 by the casino’s clock"),
             is_of_casino=True,
         ),
     )

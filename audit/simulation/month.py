@@ -58,9 +58,9 @@ class Venue:
 
 
 VENUES = (
-    Venue("deauville", "Casino de Deauville (simulated)", "Europe/Paris", 2),
-    Venue("enghien", "Casino d’Enghien (simulated)", "Europe/Paris", 1),
-    Venue(ABROAD, "Casino de Charlevoix (simulated)", "America/Toronto"),
+    Venue("deauville", "Casino de Deauville (simulation)", "Europe/Paris", 2),
+    Venue("enghien", "Casino d’Enghien (simulation)", "Europe/Paris", 1),
+    Venue(ABROAD, "Casino de Charlevoix (simulation)", "America/Toronto"),
 )
 
 

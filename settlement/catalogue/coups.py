@@ -134,8 +134,8 @@ COUPS = (
             "gain] ; il était dû {winnings_due} de gain, et le reste au titre de l’enjeu.",
         ),
         explanation=Wording(
-            "The player has what is his. The table system recorded the stake handed back as winnings, or winnings as "
-            "stake.",
+            "The player received what is due. The table system recorded the stake handed back as winnings, or "
+            "winnings as stake.",
             "Le joueur a son dû. Le système de table a enregistré l’enjeu rendu comme un gain, ou un gain comme un "
             "enjeu.",
         ),

@@ -35,12 +35,11 @@ _FACTS: Mapping[str, Kind] = MappingProxyType(
 )
 
 _EVIDENCE = Wording(
-    " Over {sessions} session(s) since {since} ({draws} observation(s)), somebody who bet against chance at fair odds "
-    "would have {evidence} times his stake. Where all is in order this is asked with a probability of at most {alpha} "
-    "in a year: it is a question, not an accusation.",
-    " Sur {sessions} séance(s) depuis le {since} ({draws} observation(s)), un parieur qui aurait misé contre le "
-    "hasard, à cote équitable, aurait multiplié sa mise par {evidence}. Quand tout est en ordre, cette question est "
-    "posée avec une probabilité d’au plus {alpha} par an : c’est une question et non une accusation.",
+    " {sessions} session(s) since {since}, {draws} observation(s). Odds against chance: {evidence} to 1. If everything "
+    "is in order, such a question arises with a probability of at most {alpha} a year. It is not an accusation.",
+    " {sessions} séance(s) depuis le {since}, {draws} observation(s). Contre le hasard : {evidence} contre 1. Si tout "
+    "est en ordre, une telle question se pose avec une probabilité d’au plus {alpha} par an. Ce n’est pas une "
+    "accusation.",
 )
 
 
@@ -158,10 +157,9 @@ QUESTIONS = (
     ),
     _question(
         "table-luck",
-        Wording("Unusual luck of a table", "Chance inhabituelle d’une table"),
-        Wording("[Table {subject}: ]given the stakes that stood, the draws moved money as chance seldom does.",
-                "[Table {subject} : ]au vu des mises en place, les tirages ont déplacé l’argent comme le hasard le "
-                "fait rarement."),
+        Wording("Unexplained results of a table", "Résultats inexpliqués d’une table"),
+        Wording("[Table {subject}: ]the bank won or lost far more than chance explains.",
+                "[Table {subject} : ]la banque a gagné ou perdu bien plus que le hasard ne l’explique."),
         Wording(
             "Luck explains most of it most of the time. Chips placed or moved after the result, and results read "
             "wrong, look the same.",
@@ -171,10 +169,10 @@ QUESTIONS = (
     ),
     _question(
         "player-luck",
-        Wording("Unusual luck of a player", "Chance inhabituelle d’un joueur"),
-        Wording("[Player {player}: ]the stakes won or lost as chance seldom has it[, and otherwise with croupier "
-                "{croupier} than with the others of the table].",
-                "[Joueur {player} : ]les mises ont gagné ou perdu comme le hasard le veut rarement[, et autrement "
+        Wording("Unexplained wins of a player", "Gains inexpliqués d’un joueur"),
+        Wording("[Player {player}: ]the stakes won or lost far more than chance explains[, and more with croupier "
+                "{croupier} than with the others at the table].",
+                "[Joueur {player} : ]les mises ont gagné ou perdu bien plus que le hasard ne l’explique[, et plus "
                 "avec le croupier {croupier} qu’avec les autres de la table]."),
         Wording(
             "Some players are lucky. View the footage of the largest wins: when was the stake placed, and by whom?",
@@ -184,12 +182,11 @@ QUESTIONS = (
     ),
     _question(
         "croupier-luck",
-        Wording("Unusual luck of those who stake with a croupier",
-                "Chance inhabituelle de ceux qui misent avec un croupier"),
-        Wording("[Croupier {croupier}: ]whoever staked when this croupier dealt won more than chance has it, and more "
-                "than with the others of the table.",
-                "[Croupier {croupier} : ]quand ce croupier officie, les joueurs gagnent plus que le hasard ne le veut, "
-                "et plus qu’avec les autres de la table."),
+        Wording("Unexplained wins with a croupier", "Gains inexpliqués avec un croupier"),
+        Wording("[Croupier {croupier}: ]the players won far more than chance explains when this croupier dealt, and "
+                "more than with the others at the table.",
+                "[Croupier {croupier} : ]quand ce croupier officie, les joueurs gagnent bien plus que le hasard ne "
+                "l’explique, et plus qu’avec les autres de la table."),
         Wording(
             "Some evenings are lucky. View the footage of the largest wins: when was the stake placed, and was it "
             "there before the call?",

@@ -109,8 +109,8 @@ _MONEY: Mapping[str, Wording] = {
         "Rappeler au croupier[ {croupier}] de demander des mises divisibles en unités de paiement entières.",
     ),
     "goodwill-paid": Wording(
-        "Ask {approved_by} in writing why the goodwill payment[ of {recorded}] of event {seq} was made.",
-        "Demander par écrit à {approved_by} le motif du geste commercial[ de {recorded}] de l’événement {seq}.",
+        "Ask {approved_by}, in writing, why this goodwill payment[ of {recorded}] was approved.",
+        "Demander à {approved_by}, par écrit, le motif de ce geste commercial[ de {recorded}].",
     ),
     "payout-parts-mixed": Wording(
         "Have the table system record the stake apart from the winnings.",
@@ -423,10 +423,8 @@ REMEDIES_BY_FACT: Mapping[str, tuple[str, Mapping[str, Wording]]] = MappingProxy
             "approved_by",
             {
                 "": Wording(
-                    "Ask the chef de table in writing who approved the goodwill payment[ of {recorded}] of event "
-                    "{seq}.",
-                    "Demander par écrit au chef de table qui a approuvé le geste commercial[ de {recorded}] de "
-                    "l’événement {seq}.",
+                    "Ask the chef de table, in writing, who approved this goodwill payment[ of {recorded}].",
+                    "Demander au chef de table, par écrit, qui a approuvé ce geste commercial[ de {recorded}].",
                 )
             },
         ),

@@ -147,10 +147,14 @@ Writer: TypeAlias = Callable[[int, str, Language], str]
 
 
 def multiple(text: str, language: Language) -> str:
-    """Return how many times a stake has become as its language writes numbers: “3,696”, « 3 696 ».
+    """Return odds as their language writes numbers: “3,696”, « 3 696 », and from a million on “279 million”.
 
     ``text`` is as a record keeps it for every language, with narrow spaces between thousands.
     """
+    digits = text.replace(_NARROW, "")
+    if digits.isdecimal() and (millions := int(digits) // 10**6):
+        plural = "s" if language == "fr" and millions > 1 else ""
+        return f"{millions}{_NO_BREAK}million{plural}"
     return text if language == "fr" else text.replace(_NARROW, ",")
 
 

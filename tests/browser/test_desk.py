@@ -393,6 +393,7 @@ def _pages_with_content(
         "corrections": "/admin/audit/correction/?state=waiting",
         "entry in the register": reverse("admin:audit_registerentry_change", args=(_proposed(desk).pk,)),
         "subscribers": "/admin/audit/nightsubscriber/",
+        "connections": reverse("admin:connections"),
         "state of the record": reverse("admin:record_state"),
         "proof of an event": f"{reverse('admin:record_proof')}?stream={desk.stream.name}&seq=1",
         "import of persons": reverse("admin:audit_person_import"),

@@ -243,8 +243,8 @@ def test_what_was_done_on_a_void_throw_has_a_remedy_of_its_own(tape: str, remedy
 @pytest.mark.parametrize(
     ("approved_by", "remedy"),
     [
-        ("approved_by=chef", "Ask chef in writing why the goodwill payment of €5.00 of event 2 was made."),
-        ("", "Ask the chef de table in writing who approved the goodwill payment of €5.00 of event 2."),
+        ("approved_by=chef", "Ask chef, in writing, why this goodwill payment of €5.00 was approved."),
+        ("", "Ask the chef de table, in writing, who approved this goodwill payment of €5.00."),
     ],
 )
 def test_goodwill_is_asked_of_somebody(approved_by: str, remedy: str) -> None:

@@ -13,7 +13,7 @@ NAMES: Mapping[str, Promise] = {
     "severities": _("severities"),
     "alerts": _("alerts"),
     "active": _("active"),
-    "letters": _("dead letters"),
+    "letters": _("failed deliveries"),
     "reports": _("reports"),
     "language": _("language"),
     "begins_at": _("from"),

@@ -24,7 +24,7 @@ from audit.access.capabilities import Capability
 from audit.desk.audit_trail import words
 from audit.desk.audited_admin import record_entry
 from audit.desk.downloads import filter_texts, list_response
-from audit.desk.scoped_admin import demands, scope_of
+from audit.desk.scoped_admin import chosen_casino, demands, scope_of
 from audit.event_store import audit_trail
 from audit.event_store.audit_trail import AuditEntry
 from audit.exports.lists import FORMATS
@@ -164,9 +164,10 @@ def export_view(request: HttpRequest, format: str) -> HttpResponse:
 
 
 def _selection(request: HttpRequest) -> Selection:
-    """Return what the request asks for: by default the first of the officer's casinos, today."""
+    """Return what the request asks for: by default today, of the chosen casino or the one with the newest entries."""
     casinos = list(scope_of(request, Capability.SEE_RECORD).casinos())
-    casino = next((each for each in casinos if each.code == request.GET.get("casino")), casinos[0] if casinos else None)
+    named = next((each for each in casinos if each.code == request.GET.get("casino")), None)
+    casino = named or _newest_of(request, casinos)
     today = datetime.now(UTC).date()
     try:
         day = min(max(date.fromisoformat(request.GET.get("day", "")), FIRST_DAY), today)
@@ -174,6 +175,17 @@ def _selection(request: HttpRequest) -> Selection:
         day = today
     actor, type = (request.GET.get(name, "").strip() for name in ("actor", "type"))
     return Selection(casinos, casino, day, actor, type)
+
+
+def _newest_of(request: HttpRequest, casinos: Sequence[Casino]) -> Casino | None:
+    """Return the casino that the officer has chosen for lists, or else that of the newest entries; None for none."""
+    by_id = {each.pk: each for each in casinos}
+    chosen = by_id.get(chosen_casino(request) or 0)
+    if chosen is not None or not casinos:
+        return chosen
+    trails = LoggedStream.objects.filter(is_of_desk=True, casino__in=by_id).order_by("-gaming_day", "-opened_at")
+    newest = trails.values_list("casino_id", flat=True).first()
+    return by_id.get(newest or 0, casinos[0])
 
 
 def _part(entries: Sequence[AuditEntry], before: str) -> tuple[int, int]:

@@ -270,8 +270,8 @@ class Sums:
         numbers = {"number": count(self.count), "findings": count(self.findings)}
         if self.findings > self.count:
             folded = ngettext(
-                "%(number)s incident folds %(findings)s findings.",
-                "%(number)s incidents fold %(findings)s findings.",
+                "%(number)s incident (%(findings)s findings)",
+                "%(number)s incidents (%(findings)s findings)",
                 self.count,
             )
             return folded % numbers

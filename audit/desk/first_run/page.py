@@ -1,6 +1,6 @@
 """The page that a newcomer reads first: what is loaded, what to look at, and how to send a first event.
 
-Where something simulated was loaded it stands before the overview, until the officer dismisses it in this browser.
+Where something simulated was loaded, it stands once before the overview in each browser. The overview links to it.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ YEAR_S = 365 * 24 * 3600
 
 
 def is_shown_first(request: HttpRequest) -> bool:
-    """Whether the page stands before the overview: something is simulated, and it was not dismissed here."""
+    """Whether the page stands before the overview: something is simulated, and it was not shown here yet."""
     return (
         DISMISSED not in request.COOKIES
         and bool(scope_of(request, Capability.SEE_RECORD))
@@ -79,7 +79,11 @@ def progress_view(request: HttpRequest) -> HttpResponse:
 @demands(Capability.SEE_RECORD)
 def dismiss_view(request: HttpRequest) -> HttpResponse:
     """Show the overview first, from now on, in this browser."""
-    response = redirect("admin:index")
+    return shown_once(request, redirect("admin:index"))
+
+
+def shown_once(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """Return ``response`` with the cookie by which *Overview* opens the overview from now on, in this browser."""
     response.set_cookie(
         DISMISSED, "dismissed", max_age=YEAR_S, httponly=True, samesite="Lax", secure=request.is_secure()
     )

@@ -17,6 +17,7 @@ from django.utils.translation import ngettext
 
 from audit.access.capabilities import Capability
 from audit.access.scope import officers_with
+from audit.desk.audited_admin import STEP
 from audit.desk.scoped_admin import in_record, scope_of
 from audit.models import AdjudicationRun, ApiKey, Casino, GamingTable, LoggedStream, Officer
 from audit.models.runs import RunState
@@ -101,6 +102,8 @@ def _events(request: HttpRequest) -> Sequence[FirstStep]:
 def _second_officer(request: HttpRequest, casinos: Sequence[int]) -> FirstStep:
     number = officers_with(Capability.APPROVE_CASES, casinos).count() if casinos else 0
     detail = _("Closing a case and signing a night need two people.")
+    if not officers_with(Capability.KEEP_OFFICERS, casinos).exists():
+        detail += " " + _("Begin with an administrator: from the second account on, two people approve each role.")
     return FirstStep(_("Invite a second officer"), detail, number > 1, _add(request, Officer), _("Invite an officer"))
 
 
@@ -108,4 +111,4 @@ def _add(request: HttpRequest, model: type[Model]) -> str:
     """Return the address of the form that adds a row of a model, "" for who may not."""
     section = admin.site._registry[model]
     name = model._meta.model_name
-    return reverse(f"admin:audit_{name}_add") if section.has_add_permission(request) else ""
+    return f"{reverse(f'admin:audit_{name}_add')}?{STEP}=1" if section.has_add_permission(request) else ""

@@ -67,7 +67,7 @@ class JobAdmin(RecordAdmin[Job]):
     )
     when_empty_of = MappingProxyType(
         {
-            VERIFICATIONS: _("Nobody has requested a verification yet. It only reads, and nothing waits for it."),
+            VERIFICATIONS: _("Nobody has requested a verification yet. It is safe to run at any time."),
             f"kind__exact={JobKind.EXPORT.value}": _(
                 "No export was requested. One is made in the background where a list is too long to download at once."
             ),

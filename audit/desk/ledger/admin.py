@@ -80,7 +80,7 @@ class HalfFilter(admin.SimpleListFilter):
 class EndedFilter(admin.SimpleListFilter):
     """Hides processes that have ended, unless the user asks for all."""
 
-    title = _("processes")
+    title = _("tests")
     parameter_name = "ended"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
@@ -94,7 +94,7 @@ class EndedFilter(admin.SimpleListFilter):
 class LedgerAdmin(RecordAdmin[LedgerProcess]):
     listed_as = _("Questions")
     when_empty = _("The ledger has seen no session yet. It is fed when a session closes.")
-    counted = ngettext_lazy("%(number)d process", "%(number)d processes", "number")
+    counted = ngettext_lazy("%(number)d test", "%(number)d tests", "number")
     change_list_template = "admin/audit/ledger/list.html"
     list_display = ("title", "about", "casino", "first_day", "sessions", "now", "of_the_year", "asks_at")
     list_filter = (HalfFilter, KindFilter, "casino", EndedFilter)
@@ -105,7 +105,7 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         return super().get_queryset(request).defer("state")
 
-    @admin.display(description=_("process"), ordering="kind")
+    @admin.display(description=_("test"), ordering="kind")
     def title(self, process: LedgerProcess) -> Any:
         return page.title_of(process)
 
@@ -121,7 +121,7 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
     def of_the_year(self, process: LedgerProcess) -> str:
         return page.odds(process.e_value)
 
-    @admin.display(description=_("level"))
+    @admin.display(description=_("threshold"))
     def asks_at(self, process: LedgerProcess) -> str:
         return page.times(process.threshold)
 
@@ -218,7 +218,7 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
         else:
             messages.info(
                 request,
-                ngettext("%(n)d process has ended.", "%(n)d processes have ended.", ended) % {"n": ended},
+                ngettext("%(n)d test has ended.", "%(n)d tests have ended.", ended) % {"n": ended},
             )
         return HttpResponseRedirect(reverse("admin:audit_ledgerprocess_change", args=(pk,)))
 

@@ -43,15 +43,19 @@ def _at_evidence(process: LedgerProcess, question: LedgerQuestion | None) -> str
     """Return what the evidence since the year began says, by Ville's inequality; what it was when it was asked."""
     if question is not None:
         if question.evidence > page.MILLION:
-            return _("Its evidence was more than a million to one when it asked.")
+            return _("The evidence was more than a million to one when it passed the threshold.")
         evidence = page.times(Fraction(int(question.evidence)))
-        return _("Its evidence was %(evidence)s when it asked: if everything is in order, at most 1 "
-                 "in %(evidence)s gets this far in a year.") % {"evidence": evidence}  # fmt: skip
+        return _(
+            "The evidence was %(evidence)s when it passed the threshold: if everything is in order, at most "
+            "1 in %(evidence)s gets this far in a year."
+        ) % {"evidence": evidence}
     evidence = page.times(process.e_value)
     if process.e_value < LEAST:
-        return _("Its evidence is %(evidence)s now, below its level: nothing is claimed.") % {"evidence": evidence}
-    return _("Its evidence is %(evidence)s now, below its level: nothing is claimed. If everything "
-             "is in order, at most 1 in %(evidence)s gets this far in a year.") % {"evidence": evidence}  # fmt: skip
+        return _("The evidence is %(evidence)s, below the threshold: nothing is claimed.") % {"evidence": evidence}
+    return _(
+        "The evidence is %(evidence)s, below the threshold: nothing is claimed. If everything is in "
+        "order, at most 1 in %(evidence)s gets this far in a year."
+    ) % {"evidence": evidence}
 
 
 def _of_budget(alpha: Fraction, budget: str | None) -> str:
@@ -60,10 +64,10 @@ def _of_budget(alpha: Fraction, budget: str | None) -> str:
     allowed = Fraction(budget)
     is_whole = allowed.denominator == 1
     text = ngettext(
-        "For all its processes together, the casino allows %(budget)s false question a year on "
-        "average; one part in %(parts)s of that is for this one.",
-        "For all its processes together, the casino allows %(budget)s false questions a year on "
-        "average; one part in %(parts)s of that is for this one.",
+        "For all its tests together, the casino allows %(budget)s false question a year on average; one "
+        "part in %(parts)s of that is for this one.",
+        "For all its tests together, the casino allows %(budget)s false questions a year on average; "
+        "one part in %(parts)s of that is for this one.",
         int(allowed) if is_whole else 2,
     )
     budgeted = count(int(allowed)) if is_whole else number_format(round(float(allowed), 2), 2)

@@ -78,7 +78,7 @@ def _data(process: LedgerProcess, context: Mapping[str, Any], officer: Officer, 
         (gettext("Finding"), context["reference"]),
         (
             gettext("Its evidence"),
-            gettext("%(evidence)s since %(day)s; it asks at %(level)s.")
+            gettext("%(evidence)s since %(day)s; threshold %(level)s.")
             % {
                 "evidence": context["of_the_year"],
                 "day": day(process.first_day, with_year=True),
@@ -87,7 +87,7 @@ def _data(process: LedgerProcess, context: Mapping[str, Any], officer: Officer, 
         ),
         (
             gettext("By chance alone"),
-            gettext("at most 1 in %(one_in)s would reach the level in a year if everything is in order") % context,
+            gettext("at most 1 in %(one_in)s would pass the threshold in a year if everything is in order") % context,
         ),
         (gettext("Ordered by"), f"{officer_name(officer)}, {date_time(made_at, casino, with_year=True)}"),
     ]
@@ -105,7 +105,7 @@ def _data(process: LedgerProcess, context: Mapping[str, Any], officer: Officer, 
         "columns": [gettext("To check"), gettext("Measured"), gettext("In order")],
         "found": gettext("What was found; “nothing” is an answer"),
         "signatures": [gettext("Inspected by: name, date, signature"), gettext("In the presence of: name, signature")],
-        "note": gettext("A question says that something happens, never why. Made from the record by Cabochon."),
+        "note": gettext("A question reports a pattern. It does not say why. Made from the record by Cabochon."),
     }
 
 

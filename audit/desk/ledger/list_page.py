@@ -172,9 +172,9 @@ def _dots(
     for each in processes.values():
         way = listing.log_e_value(each) / listing.log_threshold(each.alpha)
         dots.append(Dot(way, kinds.get(each.pk, "quiet"), names.get(each.pk, "")))
-    words = Words(_("speaks for chance"), _("nothing yet"), _("its level"), _("watched"), _("asked"))
-    title = _("Every process by its evidence")
-    spoken = _("%(raised)s asked, %(watched)s watched, of %(all)s") % {
+    words = Words(_("looks like chance"), _("nothing yet"), _("threshold"), _("watched"), _("question"))
+    title = _("Every test by its evidence")
+    spoken = _("%(raised)s over the threshold, %(watched)s watched, of %(all)s") % {
         "raised": len(raised),
         "watched": len(watched),
         "all": len(dots),
@@ -210,7 +210,10 @@ def _rows(
         finding = findings[question.finding_id] if question else None
         rule = RULES[KINDS[process.kind].question]
         level = listing.log_wealth(process.threshold * process.wealth_over_start / process.e_value)
-        spoken = _("Evidence %(evidence)s, level %(level)s") % {"evidence": row["of_the_year"], "level": row["asks_at"]}
+        spoken = _("Evidence %(evidence)s, threshold %(level)s") % {
+            "evidence": row["of_the_year"],
+            "level": row["asks_at"],
+        }
         row["question"] = question
         row["icon"] = "people" if KINDS[process.kind].half == PERSONS else "tables"
         row["observations"] = count(process.draws)

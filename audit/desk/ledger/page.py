@@ -64,6 +64,11 @@ def odds(wealth: Fraction) -> str:
     return gettext("more than a million to one") if wealth > MILLION else times(wealth)
 
 
+def to_one(wealth: Fraction) -> str:
+    """Return evidence as odds against chance: “1,340 to 1”."""
+    return odds(wealth) if wealth > MILLION else gettext("%(evidence)s to 1") % {"evidence": times(wealth)}
+
+
 def title_of(process: LedgerProcess) -> Any:
     return PROCESSES.get(process.kind, process.kind)
 
@@ -89,6 +94,7 @@ def row_of(process: LedgerProcess) -> dict[str, Any]:
         "process": process,
         "title": title_of(process),
         "wealth": odds(process.wealth_over_start),
+        "against_chance": to_one(process.wealth_over_start),
         "of_the_year": odds(process.e_value),
         "asks_at": times(process.threshold),
     }

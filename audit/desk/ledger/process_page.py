@@ -198,7 +198,7 @@ def _chart(
         )
         for index, point in enumerate(points)
     ]
-    description = _("From 1 to %(evidence)s in %(sessions)d sessions; it asks at %(level)s.") % {
+    description = _("From 1 to %(evidence)s in %(sessions)d sessions; threshold %(level)s.") % {
         "evidence": page.times(process.wealth_over_start),
         "sessions": len(points),
         "level": page.times(process.threshold),
@@ -228,7 +228,7 @@ def _drawn(levels: Iterable[LedgerLevel], years: Sequence[int]) -> list[Level]:
         if each.year not in years:
             continue
         threshold = 1 / Fraction(each.alpha)
-        words = _("level of %(year)d: %(level)s") % {"year": each.year, "level": page.times(threshold)}
+        words = _("threshold of %(year)d: %(level)s") % {"year": each.year, "level": page.times(threshold)}
         log = listing.log_wealth(Fraction(int(each.opening), UNIT) * threshold)
         drawn.append(Level(years.index(each.year), log, words))
     return drawn

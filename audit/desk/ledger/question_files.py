@@ -30,15 +30,18 @@ def questions_pdf(casinos: Sequence[Mapping[str, Any]], today: date) -> bytes:
 
 def _note() -> str:
     return _(
-        "What chance alone would rarely do. A question says that something happens, never why, and accuses nobody."
+        "Results that chance alone rarely explains. A question reports a pattern. It does not say why, "
+        "and it accuses nobody."
     )
 
 
 def _tiles(each: Mapping[str, Any]) -> list[Tile]:
     return [
-        Tile(_("Asked this year"), str(each["raised_count"]), _("the evidence reached its level; it stays asked")),
-        Tile(_("Watched"), str(each["watched_count"]), _("below their level; no finding, nobody is told")),
-        Tile(_("Quiet"), each["quiet"], _("of %(processes)s processes, what chance looks like") % each),
+        Tile(
+            _("Questions this year"), str(each["raised_count"]), _("over the threshold; open until an officer answers")
+        ),
+        Tile(_("Watched"), str(each["watched_count"]), _("below the threshold; no finding, no message")),
+        Tile(_("Looks like chance"), each["quiet"], _("of %(processes)s tests") % each),
         Tile(
             _("False questions allowed a year"),
             _("%(spent)s of %(allowed)s") % each,
@@ -50,11 +53,11 @@ def _tiles(each: Mapping[str, Any]) -> list[Tile]:
 def _parts(each: Mapping[str, Any], *, with_casino: bool) -> list[Part]:
     prefix = f"{each['casino']}: " if with_casino else ""
     return [
-        _list(prefix + _("Asked"), each["raised"], _("No question was asked this year.")),
+        _list(prefix + _("Over the threshold"), each["raised"], _("No question this year.")),
         _list(prefix + _("Watched"), each["watched"], _("Nothing to watch.")),
         Part(
             prefix + _("What a false question may cost"),
-            [_("Kind"), _("Processes"), _("Given out")],
+            [_("Kind"), _("Tests"), _("Used")],
             [[f"{group['half']}: {group['name']}", group["processes"], group["given"]] for group in each["groups"]],
             rights=(1, 2),
         ),
@@ -64,7 +67,7 @@ def _parts(each: Mapping[str, Any], *, with_casino: bool) -> list[Part]:
 def _list(title: str, rows: Sequence[Mapping[str, Any]], empty: str) -> Part:
     return Part(
         title,
-        [_("Process"), _("What would explain it, and what to look at"), _("Its evidence"), _("Its level"), _("Since")],
+        [_("Test"), _("What would explain it, and what to look at"), _("Its evidence"), _("Threshold"), _("Since")],
         [
             [
                 f"{row['title']}: {_about(row)}",
@@ -90,8 +93,8 @@ def process_pdf(process: LedgerProcess, context: Mapping[str, Any], today: date)
     last = context["last"]
     tiles = [
         Tile(_("Its evidence"), context["of_the_year"], _observed(process)),
-        Tile(_("Its level"), context["asks_at"], _("set before the first draw was looked at")),
-        Tile(_("By chance alone"), _("at most 1 in %(one_in)s") % context, _("would reach the level in a year")),
+        Tile(_("Threshold"), context["asks_at"], _("fixed on 1 January")),
+        Tile(_("By chance alone"), _("at most 1 in %(one_in)s") % context, _("would pass the threshold in a year")),
     ]
     parts = []
     if rivals := context.get("rivals"):
@@ -123,7 +126,9 @@ def process_pdf(process: LedgerProcess, context: Mapping[str, Any], today: date)
     sentences = [context["explanation"], certain.at_evidence, certain.of_budget]
     if interval := context.get("interval"):
         sentences.insert(1, interval.words)
-    question_put = _("%(night)s: the question was asked.") % {"night": night_of(last.batch.gaming_day)} if last else ""
+    question_put = (
+        _("%(night)s: the evidence passed the threshold.") % {"night": night_of(last.batch.gaming_day)} if last else ""
+    )
     return PagePdf(
         heading=f"{context['title']} · {_about(context)}",
         subheading=" · ".join(filter(None, (str(process.casino), context["asks"], question_put))),

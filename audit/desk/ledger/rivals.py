@@ -98,9 +98,9 @@ def rivals_of(process: LedgerProcess, state: Process) -> Rivals | None:
         rivals,
         level,
         chance=_("chance"),
-        at_level=_("its level"),
+        at_level=_("threshold"),
         title=_("Against other explanations"),
-        description=_("What each would hold, had it been the only one that was bet on."),
+        description=_("The evidence for each explanation alone."),
     )
     return Rivals(mark_safe(drawn), [(each.words, each.amount) for each in rivals])  # our own drawing
 

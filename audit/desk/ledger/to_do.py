@@ -62,8 +62,8 @@ _OTHER_HANDS = Todo(
     gettext_lazy("An ordinary rota. If the pattern stays, it is the wheel."),
 )
 _COMPARE = Todo(
-    gettext_lazy("Compare with the other processes on the same subject"),
-    gettext_lazy("The other processes below: what stays with the dice, and what with the table."),
+    gettext_lazy("Compare with the other tests on the same subject"),
+    gettext_lazy("The list below shows whether the pattern stays with the dice or with the table."),
 )
 _COUNTS = Todo(
     gettext_lazy("Compare counts, slips, fills and credits of the sessions that moved it most"),
@@ -224,7 +224,7 @@ def _step(
         if may_take_apart and _is_noted(process):
             link += _link("#apart", _("Record that it was taken apart"))
     elif todo is _COMPARE:
-        link = _link("#others", _("The other processes"))
+        link = _link("#others", _("The other tests"))
     elif todo is _PLAYER and subject[0].address:
         link = _link(subject[0].address, _("The page"))
     elif todo is _ERRORS:

@@ -95,8 +95,7 @@ def _croupiers(context: Mapping[str, Any]) -> Part:
         ],
         rights=(2, 3, 5),
         empty=_("No payouts are known for this month."),
-        after=_("Names are marked at a false discovery rate of one in ten, whatever the dependence. "
-                "A mark is a question, not an accusation."),
+        after=_("About 1 in 10 marked names is a false alarm. A mark is a question, not an accusation."),
     )  # fmt: skip
 
 

@@ -59,6 +59,7 @@ from audit.reconciliation.presentation import (
     unattributed_note,
     waiting_note,
 )
+from audit.reconciliation.reopened import change_in_words, signed_before
 from audit.reconciliation.wording import money
 
 ROWS_SHOWN = 200
@@ -129,6 +130,8 @@ def night_page(report: NightReport, *, with_names: bool = False, may_close: bool
             {"table": of_session, "wager": lambda row: events_address(ids[row["stream"]], row["seq"])},
         ),
         "croupiers": croupiers_table(CROUPIERS.rows(content), currency, croupiers),
+        "change": change_in_words(report),
+        "signed_before": signed_before(report) if report.version > 1 else "",
         "restatement": _listed(
             RESTATEMENT, content, {"events": lambda row: [_reference(each, ids) for each in row["events"]]}
         ),
@@ -243,6 +246,7 @@ def _line(
     to_close: Mapping[str, int],
 ) -> dict[str, Any]:
     rows, currency = comparisons_of(line), content["currency"]
+    exceptions = _exceptions(line, content)
     shown = rows if len(rows) <= LINE_ROWS else sorted(rows, key=lambda row: row["verdict"] == "agrees")[:LINE_ROWS]
     addresses: Addresses = {
         "note": lambda row: _note_address(report, row, to_close),
@@ -252,8 +256,8 @@ def _line(
         "number": line["number"],
         "title": wording.LINES[line["code"]],
         "verdict": line["verdict"],
-        "verdict_text": wording.VERDICTS[line["verdict"]],
-        "exceptions": _exceptions(line, content),
+        "verdict_text": summary.verdict_in_words(line, exceptions),
+        "exceptions": exceptions,
         "table": build_table(COMPARISONS.select(COMPARISONS.page), shown, currency, addresses),
         "tag": summary.TAGS[line["verdict"]],
         "icon": summary.ICONS[line["verdict"]],

@@ -15,7 +15,7 @@ from django.utils.translation import ngettext
 from audit.charts.interval import draw_interval
 from audit.charts.win_line import draw_win_line
 from audit.models import NightReport, NightState
-from audit.presentation import labelled, money_in_prose, opening_hours
+from audit.presentation import count, labelled, money_in_prose, opening_hours
 from audit.reconciliation import director, wording
 from audit.reconciliation.content import figures_of
 from audit.reconciliation.win_lines import win_lines
@@ -182,6 +182,22 @@ def tallies(content: Mapping[str, Any]) -> str:
         if verdict in verdicts:
             parts.append(says % {"number": verdicts.count(verdict)})
     return ", ".join(parts)
+
+
+def verdict_in_words(line: Mapping[str, Any], exceptions: int) -> str:
+    """Return the verdict of a line with the number of its points: “14 open”, “2 differ”; the verdict alone for none."""
+    if not exceptions:
+        return str(wording.VERDICTS[line["verdict"]])
+    if line["code"] == "findings":
+        return ngettext("%(number)s open", "%(number)s open", exceptions) % {"number": count(exceptions)}
+    match line["verdict"]:
+        case "question":
+            says = ngettext("%(number)d question", "%(number)d questions", exceptions)
+        case "unknown":
+            says = ngettext("%(number)d not known", "%(number)d not known", exceptions)
+        case _:
+            says = ngettext("%(number)d differs", "%(number)d differ", exceptions)
+    return says % {"number": exceptions}
 
 
 def remark(line: Mapping[str, Any], currency: str) -> str:

@@ -15,7 +15,7 @@ from audit.corrections.waiting import waiting
 from audit.desk.findings.queues import can_work_cases
 from audit.desk.overview import feed, nights, waits
 from audit.desk.prepared import counted, key_of, prepared
-from audit.desk.scoped_admin import casinos_in_record, in_record, narrowed, scope_of
+from audit.desk.scoped_admin import casinos_in_record, in_record, narrowed, officer_of, scope_of
 from audit.models import (
     Alert,
     Case,
@@ -31,6 +31,8 @@ from audit.models import (
     RequestState,
     RunState,
 )
+from audit.reconciliation.reopened import change_in_words, reopened_for
+from audit.simulation import first_run
 
 COUNTS = ("alerts", "quarantined", "register_waits", "complaints", "corrections", "failed_runs")
 """What the page has the number of."""
@@ -46,7 +48,8 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
     by_id = {casino.pk: casino for casino in casinos}
     following, lines = waits.incidents(request, of_several=len(casinos) > 1)
     owed = prepared("owed by incidents", key_of(request), lambda _now: sums_owed(standing))
-    last = nights.last_nights(in_record(NightReport.objects.select_related("casino"), request), standing, names)
+    reports = in_record(NightReport.objects.select_related("casino"), request)
+    last = nights.last_nights(reports, standing, names)
     tables = monitoring.tables(list(by_id))
     closed = None
     if not lines:
@@ -57,6 +60,7 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
         "now": timezone.now(),
         "casino": casinos[0] if len(casinos) == 1 else None,
         "can_work_cases": can_work_cases(request),
+        "is_simulated": first_run.plan() is not None,
         "tables": len(tables),
         "playing": sum(table.is_open for table in tables),
         "losses": waits.losses(owed, by_id),
@@ -71,6 +75,7 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
         .order_by("-ended_at")
         .first(),
         **counted("overview", COUNTS, request, lambda now: _counts(request)),
+        "reopened": [(each, change_in_words(each)) for each in reopened_for(officer_of(request), reports)],
         "exchanges": narrowed(NightReport.objects.filter(casino__in=names.casinos()), request)
         .values("casino_id", "casino__name")
         .annotate(day=Max("gaming_day"))

@@ -18,7 +18,8 @@ from audit.desk.scoped_admin import demands
 def palette_view(request: HttpRequest) -> HttpResponse:
     """Show what ``?q=`` finds. With ``?part=1`` the results alone, as the shell puts them into its dialog."""
     query = query_of(request.GET.get("q", "")[:MAX_TEXT], today=timezone.localdate())
-    context = {"groups": results_of(request, query), "typed": query.text}
+    groups, notes = results_of(request, query)
+    context = {"groups": groups, "notes": notes, "typed": query.text}
     if request.GET.get("part") == "1":
         return TemplateResponse(request, "admin/audit/palette/results.html", context)
     context = {**admin.site.each_context(request), **context, "title": _("Search")}

@@ -6,12 +6,21 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, time
+from datetime import date, time, timedelta
 
 from audit.desk.tables.moment import CLOCK, clock_in
 from audit.presentation import MONTHS_EN, MONTHS_FR, REFERENCE
 
 MAX_TEXT = 100
+
+ORDER = re.compile(r"\b[PW]-\d\d-\d{4,15}\b", re.IGNORECASE)
+"""The number of a payment order or of a waiver: “P-26-0007”."""
+
+TABLE = re.compile(r"[^\W\d_]{1,3}\d{1,3}")
+"""What looks like the code of a table: “r9”, “BJ12”."""
+
+DAYS_BACK = {"today": 0, "aujourd’hui": 0, "aujourd'hui": 0, "yesterday": 1, "hier": 1}
+"""Words for a day, in both languages, and how many days before today it is."""
 
 ISO_DAY = re.compile(r"\b(20\d\d)-(\d\d)-(\d\d)\b")
 
@@ -21,7 +30,7 @@ WRITTEN_DAY = re.compile(r"\b(\d{1,2})(?:er)? ([^\W\d_]{3,9})\b\.?(?: (20\d\d))?
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """What was typed. ``words`` are what is left of it: names, ids, tables, words of a title, in lower case."""
+    """What was typed. ``words`` are what is left of it: names, ids, tables, words of a title, as they were typed."""
 
     text: str
     words: Sequence[str]
@@ -29,24 +38,32 @@ class Query:
     day: date | None
     reference: re.Match[str] | None
     """The reference of a finding."""
+    orders: Sequence[str] = ()
+    """Numbers of payment orders, in capitals."""
+
+    @property
+    def ids(self) -> Sequence[str]:
+        """Return the words as ids may be written: as typed, and in small and in capital letters."""
+        return sorted({case for word in self.words for case in (word, word.lower(), word.upper())})
 
     @property
     def marked(self) -> Sequence[str]:
         """Return what to mark where it occurs in a result, the longest first."""
         clock = [f"{self.clock:%H:%M}"] if self.clock is not None else []
-        return sorted({*self.words, *clock}, key=lambda word: (-len(word), word))
+        return sorted({*self.words, *self.orders, *clock}, key=lambda word: (-len(word), word))
 
 
 def query_of(text: str, *, today: date) -> Query:
     """Take apart what was typed. A day without a year is the last such day until ``today``."""
     text = " ".join(text.replace("\0", " ").split())[:MAX_TEXT]
     found = REFERENCE.search(text)
-    rest = REFERENCE.sub(" ", text)
+    orders = tuple(each.upper() for each in ORDER.findall(text))
+    rest = ORDER.sub(" ", REFERENCE.sub(" ", text))
     day, rest = _day_in(rest, today)
     clock = clock_in(rest)
     rest = CLOCK.sub(" ", rest)
-    words = tuple(word for word in (each.strip(".,;:").lower() for each in rest.split()) if word)
-    return Query(text, words, clock, day, reference=found)
+    words = tuple(word for word in (each.strip(".,;:") for each in rest.split()) if word)
+    return Query(text, words, clock, day, reference=found, orders=orders)
 
 
 def folded(text: str) -> str:
@@ -61,6 +78,10 @@ def _day_in(text: str, today: date) -> tuple[date | None, str]:
     if iso is not None:
         day = _date(int(iso[1]), int(iso[2]), int(iso[3]))
         return day, ISO_DAY.sub(" ", text) if day else text
+    for word in text.split():
+        if word.lower() in DAYS_BACK:
+            back = timedelta(days=DAYS_BACK[word.lower()])
+            return today - back, text.replace(word, " ", 1)
     for written in WRITTEN_DAY.finditer(text):
         month = _month(written[2])
         if month is None:

@@ -1,5 +1,8 @@
 """What the palette finds: in groups, each result an address with a title, and what to know before going there.
 
+All words must match: a person by every word that is no table, a rule or a page by every word. Ids that are typed whole
+come first. ``notes_of`` says what there is not: a table, a session or a night.
+
 Everything is within the officer's scope: findings and nights of the casinos whose record they see, names where they may
 see names, pages that their capabilities open. Some rows of each kind are shown; the lists have the rest.
 """
@@ -14,7 +17,8 @@ from dataclasses import dataclass
 from functools import reduce
 from itertools import islice
 
-from django.db.models import Case, Q, QuerySet, When
+from django.db.models import Case, Func, Q, QuerySet, Value, When
+from django.db.models.functions import Lower
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.functional import Promise
@@ -31,10 +35,19 @@ from audit.desk import parts
 from audit.desk.icons import icon
 from audit.desk.names import directory_for
 from audit.desk.navigation import Link, is_of_several, navigation
-from audit.desk.palette.query import Query, folded
+from audit.desk.palette.query import TABLE, Query, folded
 from audit.desk.scoped_admin import in_record, scope_of
 from audit.desk.tables.moment import moments_of
-from audit.models import Finding, FindingStatus, GamingTable, LoggedStream, NightReport, Person, PersonKind
+from audit.models import (
+    Finding,
+    FindingStatus,
+    GamingTable,
+    LoggedStream,
+    NightReport,
+    PaymentOrder,
+    Person,
+    PersonKind,
+)
 from audit.models.cases import State
 from audit.persons.directory import Directory, players
 from audit.presentation import (
@@ -42,6 +55,7 @@ from audit.presentation import (
     finding_title,
     initials,
     language,
+    money_in_prose,
     provision,
     reference,
     referred_to,
@@ -55,6 +69,10 @@ SHOWN = 5
 
 PERSONS_TRIED = 50
 """Persons of a name whose findings are looked for."""
+
+ACCENTED = "àâäáãåçéèêëíìîïñóòôöõúùûüýÿ"
+PLAIN = "aaaaaaceeeeiiiinooooouuuuyy"
+"""Letters of names that the database compares without their accents, and what it compares instead."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,21 +93,44 @@ class Group:
     has_more: bool
 
 
-def results_of(request: HttpRequest, query: Query) -> list[Group]:
-    """Return what ``query`` finds, in groups that are not empty."""
+def results_of(request: HttpRequest, query: Query) -> tuple[list[Group], list[str]]:
+    """Return what ``query`` finds, in groups that are not empty, and sentences about what there is not."""
     tables = list(_tables(request, query))
-    persons = list(_persons(request, query))
+    persons = list(_persons(request, query, tables))
     moments, nights = list(_moments(request, query, tables)), list(_nights(request, query))
     groups = (
         Group(_("A moment"), moments, has_more=len(tables) > SHOWN),
-        _first(_("Findings"), _findings(request, query, tables, persons), has_more=len(persons) > PERSONS_TRIED),
         _first(_("People"), (_person(request, query, person) for person in persons)),
+        _first(_("Payment orders"), _orders(request, query)),
+        _first(_("Findings"), _findings(request, query, tables, persons), has_more=len(persons) > PERSONS_TRIED),
         _first(_("Tables"), (_table(query, table) for table in tables)),
         Group(_("Nights"), nights, has_more=False),
         _first(_("Rules"), _rules(request, query)),
         Group(_("Go to"), list(_pages(request, query)), has_more=False),
     )
-    return [group for group in groups if group.results]
+    shown = [group for group in groups if group.results]
+    if not scope_of(request, Capability.SEE_RECORD):
+        return shown, []
+    notes = list(_no_table(query, tables)) if query.clock is not None or not shown else []
+    return shown, [*notes, *_no_night(query, tables, has_moment=bool(moments), has_night=bool(nights))]
+
+
+def _no_table(query: Query, tables: Sequence[GamingTable]) -> Iterator[str]:
+    """Yield a sentence for each table that was typed and that there is not."""
+    known = {each.code.casefold() for each in tables}
+    for word in query.words:
+        if TABLE.fullmatch(word) and word.casefold() not in known:
+            yield gettext("There is no table “%(table)s”.") % {"table": word}
+
+
+def _no_night(query: Query, tables: Sequence[GamingTable], *, has_moment: bool, has_night: bool) -> Iterator[str]:
+    """Yield a sentence if the night that was typed has no report, or the table no session of it."""
+    if query.day is None:
+        return
+    if tables and query.clock is not None and not has_moment:
+        yield gettext("%(table)s has no session on that day.") % {"table": tables[0].code}
+    elif not tables and not has_night:
+        yield gettext("There is no report of the night of %(day)s.") % {"day": written_day(query.day)}
 
 
 def _first(title: str | Promise, results: Iterable[Result], *, has_more: bool = False) -> Group:
@@ -106,16 +147,37 @@ def _tables(request: HttpRequest, query: Query) -> QuerySet[GamingTable]:
     return tables.select_related("casino").order_by("casino__code", "code")
 
 
-def _persons(request: HttpRequest, query: Query) -> QuerySet[Person]:
-    """Return the persons who are named by a word: a part of the name, or the whole id or card."""
-    words = [word for word in query.words if len(word) > 1]
-    if not words:
+def _persons(request: HttpRequest, query: Query, tables: Sequence[GamingTable]) -> QuerySet[Person]:
+    """Return the persons whom every word names that is no table: a part of the name, or the whole id or card.
+
+    Those of an id or a card come first. Accents and capitals do not matter.
+    """
+    codes = {table.code.casefold() for table in tables}
+    words = [word for word in query.words if word.casefold() not in codes]
+    if not any(len(word) > 1 for word in words):
         return Person.objects.none()
-    named = reduce(
-        operator.or_, (Q(name__icontains=word) | Q(code__iexact=word) | Q(card_or_licence=word) for word in words)
-    )
-    persons = scope_of(request, Capability.SEE_NAMES).rows(Person.objects.filter(named))
-    return persons.select_related("casino").order_by("name", "pk")[: PERSONS_TRIED + 1]
+    is_id = [Q(code__iexact=word) | Q(card_or_licence__iexact=word) for word in words]
+    named = (Q(folded_name__contains=folded(word)) | exact for word, exact in zip(words, is_id, strict=True))
+    without_accents = Func(Lower("name"), Value(ACCENTED), Value(PLAIN), function="translate")
+    known = Person.objects.alias(folded_name=without_accents).filter(reduce(operator.and_, named))
+    persons = scope_of(request, Capability.SEE_NAMES).rows(known)
+    by_id = Case(When(reduce(operator.or_, is_id), then=0), default=1)
+    return persons.select_related("casino").order_by(by_id, "name", "pk")[: PERSONS_TRIED + 1]
+
+
+def _orders(request: HttpRequest, query: Query) -> Iterator[Result]:
+    """Yield the payment orders and waivers of the numbers that were typed, one a casino."""
+    if not query.orders:
+        return
+    orders = in_record(PaymentOrder.objects.filter(reference__in=query.orders), request).select_related("casino")
+    for order in orders.order_by("casino__code", "reference"):
+        amount = money_in_prose(order.amount, order.currency)
+        yield Result(
+            reverse("admin:audit_paymentorder_change", args=(order.pk,)),
+            icon("cash_out"),
+            _marked(f"{order.reference} · {order.get_kind_display()}", query),
+            _marked(f"{amount} · {order.get_state_display()} · {order.casino}", query),
+        )
 
 
 def _moments(request: HttpRequest, query: Query, tables: Sequence[GamingTable]) -> Iterator[Result]:
@@ -155,7 +217,7 @@ def _findings(
         if tables:
             found = found.filter(table__in=tables)
         elif query.words:
-            named += [Q(**{f"{field}__in": query.words}) for field in ("player", "croupier", "wager")]
+            named += [Q(**{f"{field}__in": query.ids}) for field in ("player", "croupier", "wager")]
         if named:
             found = found.filter(reduce(operator.or_, named))
         if query.day is not None:
@@ -257,7 +319,7 @@ def _rules(request: HttpRequest, query: Query) -> Iterator[Result]:
         return
     for name, rule in RULES.items():
         clauses = sorted({provision(label) for labels in rule.provisions.values() for label in labels})
-        text = folded(" ".join((rule.title.in_language(language()), name, *clauses)))
+        text = folded(" ".join((rule.title.en, rule.title.fr, name, *clauses)))
         if not all(word in text for word in words):
             continue
         yield Result(

@@ -41,8 +41,7 @@ def croupier_pdf(casino: Casino, first: date, context: Mapping[str, Any]) -> byt
             ],
             rights=(1, 2),
             empty=_("No nights have been reconciled for this month."),
-            after=_("Names are marked at a false discovery rate of one in ten, whatever the "
-                    "dependence. A mark is a question, not an accusation."),
+            after=_("About 1 in 10 marked names is a false alarm. A mark is a question, not an accusation."),
         ),
         Part(
             _("Tables dealt"),
@@ -203,15 +202,15 @@ def _of_findings(casino: Casino, context: Mapping[str, Any]) -> Iterator[Part]:
         empty=_("No incident of this month concerns this person."),
     )
     yield Part(
-        _("What chance alone would rarely do"),
-        [_("Process"), _("About"), _("Its evidence"), _("Its level")],
+        _("Unexplained results"),
+        [_("Test"), _("About"), _("Its evidence"), _("Threshold")],
         [
             [row["title"], ", ".join(link.text for link in row["subject"]), row["of_the_year"], row["asks_at"]]
             for row in context["processes"]
         ],
         rights=(2, 3),
         wide=(1,),
-        empty=_("No process concerns this person."),
+        empty=_("No test concerns this person."),
     )
 
 

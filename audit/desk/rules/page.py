@@ -152,6 +152,7 @@ def rule_view(request: HttpRequest, name: str) -> HttpResponse:
             ]
         ),
         "readings": _readings(request, rule, today),
+        "has_fixed_readings": any(name not in KINDS for name in catalogue.readings_of(rule)),
         "last": [_last(each, names[each.casino_id]) for each in last],
     }
     return TemplateResponse(request, "admin/audit/rules/rule.html", context)

@@ -24,6 +24,7 @@ from audit.access import accounts, keepers
 from audit.access.accounts import REFUSALS, AccountRefused
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
+from audit.desk.audited_admin import STEP
 from audit.desk.scoped_admin import RecordAdmin, at, demands, officer_of, scope_of
 from audit.desk.settings.roles import roles_in_words
 from audit.desk.sign_in.proof import ask_for_proof, fresh_proof, proved
@@ -242,7 +243,7 @@ class OfficerAdmin(RecordAdmin[Officer]):
     def _back(self, request: HttpRequest, officer: Officer) -> HttpResponse:
         if self.get_queryset(request).filter(pk=officer.pk).exists():
             return redirect("admin:audit_officer_change", officer.pk)
-        return redirect("admin:audit_officer_changelist")
+        return redirect("admin:first_run" if STEP in request.GET else "admin:audit_officer_changelist")
 
 
 # What a button on an officer's page does: it returns the sentence that the administrator then reads.

@@ -122,7 +122,7 @@ class WebhookAdmin(AuditedAdmin[Webhook]):
     def last_delivered(self, webhook: Webhook) -> str:
         return date_time(webhook.delivered_at, webhook.casino) if webhook.delivered_at else gettext("nothing yet")
 
-    @admin.display(description=gettext_lazy("dead letters"), ordering="waiting")
+    @admin.display(description=gettext_lazy("failed deliveries"), ordering="waiting")
     def letters(self, webhook: Webhook) -> int:
         count: int = webhook.waiting  # type: ignore[attr-defined]  # annotated
         return count
@@ -213,7 +213,7 @@ class DeadLetterAdmin(RecordAdmin[DeadLetter]):
     sees = (Capability.KEEP_EQUIPMENT,)
     casino = "webhook__casino"
     when_empty = gettext_lazy(
-        "No dead letter. What a webhook has not taken within a day is listed here, to be sent again."
+        "No failed delivery. A message that a webhook refuses for a day appears here, and can be sent again."
     )
     list_display = ("finding", "webhook", "at_casino", "given_up", "error", "state")
     list_display_links = None
@@ -249,7 +249,7 @@ class DeadLetterAdmin(RecordAdmin[DeadLetter]):
             of_casino = [letter for letter in letters if letter.webhook.casino_id == casino_id]
             count += webhooks.send_again(actor(request), casino_id, of_casino)
         text = ngettext(
-            "%(count)d dead letter is being sent again.", "%(count)d dead letters are being sent again.", count
+            "%(count)d failed delivery is being sent again.", "%(count)d failed deliveries are being sent again.", count
         )
         self.message_user(request, text % {"count": count})
         return redirect(reverse("admin:audit_deadletter_changelist"))

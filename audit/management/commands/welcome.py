@@ -14,7 +14,7 @@ import os
 import secrets
 import time
 import urllib.request
-from datetime import date
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +29,14 @@ from audit import task_queue
 from audit.access import casino_settings, keys
 from audit.casework.actions import perform
 from audit.casework.priority import by_urgency
-from audit.event_store import read
+from audit.event_store import audit_trail, read
+from audit.event_store.audit_trail import address_mark
 from audit.management.counted import counted
 from audit.management.terminal import BaseCommand, Console
 from audit.models import (
     ApiKey,
     Case,
+    CaseContacts,
     Casino,
     Finding,
     GamingTable,
@@ -66,7 +68,7 @@ COLLEAGUES = (
 )
 """Two officers beside the first, because closing a case and signing a night need two people."""
 
-RESERVE = "Known to the officers, who work on it."
+RESERVE = "Officers are already working on it."
 """Why a colleague signs a night although something of it is open."""
 
 PROPOSAL = "The video agrees with what was recorded. Put right at the table's next opening; the croupier was told."
@@ -78,7 +80,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--url", default="http://localhost:8000", help="where the web server answers")
         parser.add_argument("--tables", type=int, default=9, help="tables of the simulated month; 0 for none")
-        parser.add_argument("--nights", type=int, default=30, help="nights of the simulated month")
+        parser.add_argument("--nights", type=int, default=30, help="nights of the simulated month; 0 for none")
 
     def handle(self, *args: Any, **options: Any) -> None:
         url: str = options["url"].rstrip("/")
@@ -86,8 +88,9 @@ class Command(BaseCommand):
         password = self._officer("officer")
         self._wait_for_web(url)
         plan = first_run.plan()
-        if plan is None and options["tables"] and not LoggedStream.objects.filter(is_of_desk=False).exists():
-            plan = first_run.begin(tables=options["tables"], nights=max(1, options["nights"]), now=timezone.now())
+        is_simulated = options["tables"] > 0 and options["nights"] > 0
+        if plan is None and is_simulated and not LoggedStream.objects.filter(is_of_desk=False).exists():
+            plan = first_run.begin(tables=options["tables"], nights=options["nights"], now=timezone.now())
         lines = [f"The desk         {url}{reverse('admin:index')}", f"Officer          officer   password  {password}"]
         if plan is None:
             self._wait_for_replay(console)
@@ -105,18 +108,22 @@ class Command(BaseCommand):
         for key in ApiKey.objects.filter(casino__code__in=codes, name=KEY_NAME, revoked_at=None):
             self._revoke(key)  # of a run that was interrupted: nobody has its secret
         nights = list(nights_of(plan.last_day, tables=plan.tables, number=plan.nights))
-        first = min(len(nights), first_run.FIRST_NIGHTS * sum(bool(venue.share) for venue in VENUES) + 1)
+        # A night more of each casino than is reconciled at first: without it, no float of the night before is known.
+        first = min(len(nights), (first_run.FIRST_NIGHTS + 1) * sum(bool(venue.share) for venue in VENUES) + 1)
         console.print(
             f"The desk answers at {url}{reverse('admin:index')}: officer, password {password}", highlight=False
         )
         try:
-            self._load(console, url, plan, nights[:1], at_once=0)
+            self._load(console, url, plan, nights[:1])
             self._propose_closing(console)
             self._print(console, url, lines)
             os.nice(10)  # the desk comes before the rest of the month
-            self._load(console, url, plan, nights[:first], at_once=first)
+            self._load(console, url, plan, nights[1:first])
+            self._reconcile_all(console, nights[:first], of=nights)
             self._sign_nights(plan)
-            self._load(console, url, plan, nights[first:], at_once=1)
+            for number in range(first, len(nights)):
+                self._load(console, url, plan, nights[number : number + 1])
+                self._reconcile_all(console, nights[: number + 1], of=nights)
             self._sign_nights(plan)
         except PostRejected as rejection:
             raise CommandError(str(rejection)) from None
@@ -173,19 +180,24 @@ class Command(BaseCommand):
             for code in codes_of(venue, plan.tables):
                 if code not in registered:
                     casino_settings.store(keys.COMMAND, "added", GamingTable(casino=casino, code=code))
+            self._video_room(casino)
 
-    def _load(
-        self, console: Console, url: str, plan: first_run.Plan, nights: list[tuple[Venue, date]], *, at_once: int
-    ) -> None:
-        """Load what is not loaded yet of ``nights``, and reconcile when ``at_once`` of them are stored; with 0, none.
+    def _video_room(self, casino: Casino) -> None:
+        """Give a casino a video room, so that officers can ask it for the video; its address is nobody's."""
+        if CaseContacts.objects.filter(casino=casino).exists():
+            return
+        with transaction.atomic():
+            contacts = CaseContacts.objects.create(casino=casino, video_room=f"video@{casino.code}.example")
+            stated = {"address": address_mark(contacts.video_room), "deputy": ""}
+            entry = {"id": contacts.pk, "named": str(casino), "fields": ["casino", "video_room"], **stated}
+            audit_trail.record(audit_trail.account_name(), "casecontacts.added", casino_id=casino.pk, data=entry)
 
-        Stop if a real casino sends events.
-        """
+    def _load(self, console: Console, url: str, plan: first_run.Plan, nights: list[tuple[Venue, date]]) -> None:
+        """Load what is not loaded yet of ``nights``. Stop if a real casino sends events."""
         posts: dict[str, Post] = {}
         keys: list[ApiKey] = []
-        stored: list[tuple[Casino, date]] = []
         try:
-            for number, (venue, day) in enumerate(nights, start=1):
+            for venue, day in nights:
                 if first_run.is_of_others():
                     console.print("A casino of yours sends events: nothing simulated is added any more.")
                     return
@@ -204,17 +216,25 @@ class Command(BaseCommand):
                         highlight=False,
                         style="dim",
                     )
-                stored.append((casino, day))
-                if at_once and (number % at_once == 0 or number == len(nights)):
-                    # The oldest first: a night is held against the closing floats of the one before.
-                    for each in sorted(stored, key=lambda each: each[1]):
-                        self._reconcile(console, *each)
-                    stored.clear()
         finally:
             for post in posts.values():
                 post.close()
             for key in keys:
                 self._revoke(key)
+
+    def _reconcile_all(
+        self, console: Console, loaded: list[tuple[Venue, date]], *, of: list[tuple[Venue, date]]
+    ) -> None:
+        """Reconcile the nights whose night before is loaded, and those that have none: so no later one reopens them.
+
+        The oldest first: a night is held against the closing floats of the one before.
+        """
+        if first_run.is_of_others():
+            return
+        for venue, day in sorted(loaded, key=lambda each: each[1]):
+            before = (venue, day - timedelta(days=1))
+            if before in loaded or before not in of:
+                self._reconcile(console, Casino.objects.get(code=venue.code), day)
 
     def _post(self, casino: Casino, url: str) -> tuple[ApiKey, Post]:
         scopes = [KeyScope.EVENTS_WRITE, KeyScope.EVENTS_BACKFILL]  # most nights are of other days than today

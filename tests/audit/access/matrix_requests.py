@@ -202,6 +202,10 @@ AT["GET", "admin/approve/closing/<int:pk>/", "where another officer proposed it"
 AT["POST", "admin/approve/closing/<int:pk>/", "approve"] = lambda world, site, who: Ask(
     f"/admin/approve/closing/{site.proposed.pk}/", {"decision": "approve", **about(site.proposed)}
 )
+one("GET", "admin/connections/")
+AT["POST", "admin/connections/<slug:name>/try/", "the video room"] = lambda world, site, who: Ask(
+    "/admin/connections/video/try/", {"casino": str(site.rows["casecontacts"].casino_id)}
+)
 one("GET", "admin/search/", "the palette", path="admin/search/?q=t1")
 AT["POST", "admin/state/proof/", "the file"] = lambda world, site, who: Ask(
     "/admin/state/proof/", form={"stream": site.rows["loggedstream"].name, "seq": "1"}, is_read=True

@@ -36,8 +36,8 @@ def test_every_list_counts_its_rows_with_a_plural() -> None:
 @pytest.mark.parametrize(
     ("name", "number", "english", "french"),
     [
-        ("ledgerprocess", 20, "20 processes", "20 processus"),
-        ("ledgerprocess", 1, "1 process", "1 processus"),
+        ("ledgerprocess", 20, "20 tests", "20 tests"),
+        ("ledgerprocess", 1, "1 test", "1 test"),
         ("registerentry", 2, "2 entries of the register", "2 inscriptions au registre"),
         ("quarantined", 2, "2 quarantined requests", "2 requêtes en quarantaine"),
         ("nightreport", 1, "1 night", "1 nuit"),

@@ -15,7 +15,7 @@ from django.urls import reverse
 
 from audit.access import casino_settings
 from audit.management.commands import welcome
-from audit.models import Casino, GamingTable, Officer, Role
+from audit.models import CaseContacts, Casino, GamingTable, Officer, Role
 from audit.projections.takeover import keep_settings
 from audit.simulation import first_run
 from audit.simulation.month import VENUES
@@ -237,6 +237,7 @@ def test_the_casinos_and_keys_of_the_first_run_hold() -> None:
         welcome.Command()._casinos(first_run.Plan(date(2026, 11, 19), tables=4, nights=1))
     casino = Casino.objects.get(code=VENUES[0].code)
     assert GamingTable.objects.filter(casino=casino).exists()
+    assert CaseContacts.objects.filter(casino=casino).exclude(video_room="").count() == 1
     key, _post = welcome.Command()._post(casino, "http://localhost:1")
     welcome.Command()._revoke(key)
     seal()

@@ -275,10 +275,10 @@ def test_the_line_is_on_paper_in_the_workbook_and_in_french(casino: Casino) -> N
         part = next(each for each in _data(report, "fr")["parts"] if each["title"] == str(LEDGER.title))
         notes = [wording.note(row, "EUR") for row in LEDGER.rows(load_content(report))]
     assert len(part["rows"]) == len(notes)
-    assert "Cylindre\xa0: cases, W1\xa0: pose une question après cette nuit\u202f; seuil 1/48" in notes
+    assert "à examiner\xa0: W1 (Cylindre\xa0: cases)" in notes
     sheet = sheet_named(report, "lines")
     assert sheet is not None
-    assert any("Wheel: pockets, W1: asks a question after this night; level 1/48" in row for row in sheet.rows)
+    assert any("under review: W1 (Wheel: pockets)" in row for row in sheet.rows)
 
 
 def test_a_row_of_the_line_leads_to_its_process(tenant: Tenant, casino: Casino) -> None:
@@ -306,6 +306,6 @@ def test_a_report_from_before_the_ledger_reads_as_it_did(casino: Casino) -> None
     facts = {"p_millionths": 1234, "level": "1/1000"}
     old = {"number": 11, "code": "chance", "rows": [{"note": "wheel", "facts": facts, "verdict": "question"}]}
     assert wording.note(old["rows"][0], "EUR") == (  # type: ignore[index]
-        "spins since the first of the month; p = 0.001234, level 1/1000 per table and month"
+        "spins since the first of the month; p = 0.001234, threshold 1/1000 per table and month"
     )
-    assert wording.restated_line("line.chance") == "Hold and evidence against chance"
+    assert wording.restated_line("line.chance") == "Hold and unexplained results"

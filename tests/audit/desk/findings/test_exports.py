@@ -173,7 +173,7 @@ def test_a_file_has_dates_and_filters_in_words_and_json_has_dates_as_machines_re
         ),
         (200, {"by": "player", "to": None, "amount": 200}, "p1", "losing-wager-not-collected", "€2 owed by p1"),
         (200, {"by": "player", "to": None, "amount": 200}, "", "payout-overpaid", "€2 overpaid"),
-        (50, None, "p1", "rounded-in-players-favour", "€0.50, owed by nobody"),
+        (50, None, "p1", "rounded-in-players-favour", "€0.50 too much, not owed"),
         (0, None, "p1", "payout-put-right", "put right"),
         (None, None, "p1", "dice-set-not-six", ""),
     ],

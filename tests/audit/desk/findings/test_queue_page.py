@@ -303,7 +303,7 @@ def test_the_head_says_how_many_findings_the_incidents_fold(desk: Desk) -> None:
     cause = found(desk, "major", euros=50, rule="payout-missing", gaming_day=date(2031, 1, 2))
     for _ in range(4):
         found(desk, "minor", rule="payout-missing", case=cause.case)
-    assert listed(desk, day="2031-01-02").sums.words == "1 incident folds 5 findings."
+    assert listed(desk, day="2031-01-02").sums.words == "1 incident (5 findings)"
     Finding.objects.filter(case=cause.case).exclude(pk=cause.pk).update(
         status="superseded", superseded_at=timezone.now()
     )

@@ -1,4 +1,4 @@
-"""The page that a newcomer reads first: it stands before the overview until it is dismissed."""
+"""The page that a newcomer reads first: it stands once before the overview, which links to it afterwards."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from django.test import Client
 from audit.adjudication.replay import advance
 from audit.desk.first_run.page import by_side
 from audit.desk.overview.waits import Loss
-from audit.models import Role
+from audit.models import Officer, Role
 from audit.simulation import first_run
 from audit.simulation.first_run import Plan, plan
 from tests.audit.casework.test_actions import hired
@@ -43,11 +43,14 @@ def page_of(client: Client) -> str:
     return response.content.decode()
 
 
-def test_it_stands_before_the_overview_until_it_is_dismissed() -> None:
+def test_it_stands_once_before_the_overview() -> None:
     client = desk_of(Tenant())
     assert client.get("/admin/").status_code == 200, "nothing simulated is loaded"
     Plan(date(2026, 11, 21), 9, 30).keep()
     assert client.get("/admin/").headers["Location"] == "/admin/first-run/"
+    overview = client.get("/admin/")
+    assert overview.status_code == 200, "Overview opens the overview"
+    assert 'href="/admin/first-run/"' in overview.content.decode()
     assert client.get("/admin/first-run/dismiss/").status_code == 405
     assert client.post("/admin/first-run/dismiss/").headers["Location"] == "/admin/"
     assert client.get("/admin/").status_code == 200
@@ -145,6 +148,28 @@ def test_a_record_in_which_nothing_is_simulated_says_which_steps_are_done() -> N
     page = page_of(client)
     assert [mark for mark, _title in steps_in(page)] == ["done"] * 6
     assert stream in page
+
+
+def test_the_form_of_a_step_leads_back_to_the_steps() -> None:
+    tenant = Tenant()
+    keeper = desk_of(tenant, Role.ADMINISTRATOR)
+    sent = {"casino": tenant.casino.pk, "code": "R7", "name": ""}
+    assert keeper.post("/admin/audit/gamingtable/add/?step=1", sent).headers["Location"] == "/admin/first-run/"
+    sent["code"] = "R8"
+    assert keeper.post("/admin/audit/gamingtable/add/", sent).headers["Location"] == "/admin/audit/gamingtable/"
+
+
+def test_the_steps_begin_with_an_administrator_because_two_approve_a_role() -> None:
+    tenant, says = Tenant(), "Begin with an administrator"
+    superuser = Client()
+    superuser.force_login(
+        Officer.objects.create_superuser("root", password="first-horse-9"), "django.contrib.auth.backends.ModelBackend"
+    )
+    page = page_of(superuser)
+    assert says in page
+    assert 'href="/admin/audit/officer/add/?step=1"' in page
+    desk_of(tenant, Role.ADMINISTRATOR)
+    assert says not in page_of(superuser)
 
 
 def test_where_something_is_simulated_there_are_no_first_steps() -> None:

@@ -152,7 +152,7 @@ def test_a_process_shows_its_curve_what_moved_it_and_its_question(tenant: Tenant
     question = LedgerQuestion.objects.get(process=process(casino))
     assert '<svg xmlns="http://www.w3.org/2000/svg" class="chart evidence"' in shown
     assert '<path class="raised"' in shown
-    assert f"level of {DAY.year}: 32" in shown
+    assert f"threshold of {DAY.year}: 32" in shown
     assert "style=" not in shown.split('<div class="page process">')[1]
     assert f"/admin/audit/finding/{question.finding_id}/change/" in shown
     assert "1/32" in shown
@@ -160,10 +160,7 @@ def test_a_process_shows_its_curve_what_moved_it_and_its_question(tenant: Tenant
     moved = section(shown, "moved")
     assert night_of(DAY) in moved, "the name of the session"
     assert ">Night</th>" not in moved
-    assert (
-        f"{night_of(DAY)}: the evidence reached its level, and the question was asked. It is not an accusation."
-        in shown
-    )
+    assert f"{night_of(DAY)}: the evidence passed the threshold. A question is not an accusation." in shown
     assert "Some wheels look like this by chance." in shown
     assert len(entries(casino, "ledger.viewed")) == 1
 
@@ -237,7 +234,7 @@ def test_a_finding_leads_to_the_process_that_asks(tenant: Tenant, casino: Casino
     question = LedgerQuestion.objects.get(process=process(casino))
     shown = page(client(tenant, Role.OFFICER), f"/admin/audit/finding/{question.finding_id}/change/")
     assert f"{LIST}{process(casino).pk}/change/" in shown
-    assert "in a year: it is a question, not an accusation" in shown
+    assert "a year. It is not an accusation." in shown
 
 
 def test_the_list_is_of_the_officers_casinos_alone(tenant: Tenant, casino: Casino) -> None:
@@ -640,7 +637,7 @@ def test_rival_explanations_are_drawn_by_their_evidence_with_the_level_of_the_pr
     assert re.search(r'<text class="l"[^>]*>One pocket</text>', rivals)
     assert rivals.index(">One pocket<") < rivals.index(">A bowl out of level<"), "the largest first"
     assert '<line class="level"' in rivals
-    assert ">its level<" in rivals
+    assert ">threshold<" in rivals
 
 
 def test_a_process_about_no_wheel_draws_none(tenant: Tenant, casino: Casino) -> None:
@@ -720,9 +717,9 @@ def test_a_process_that_has_asked_says_how_often_such_a_question_is_wrong(tenant
     certain = section(page(client(tenant, Role.AUDITOR), f"{LIST}{process(casino).pk}/change/"), "certain")
     question = LedgerQuestion.objects.get(process=process(casino))
     assert question.alpha == "1/32"
-    assert "<b>at most 1 in 32</b> gets to this level in a year" in certain
+    assert "<b>at most 1 in 32</b> passes this threshold in a year" in certain
     assert question.evidence > 10**6
-    assert "Its evidence was more than a million to one when it asked." in certain
+    assert "The evidence was more than a million to one when it passed the threshold." in certain
     assert "the casino allows 1 false questions" not in certain
     assert "the casino allows 1 false question a year on average; one part in 32 of that" in certain
 
@@ -730,7 +727,9 @@ def test_a_process_that_has_asked_says_how_often_such_a_question_is_wrong(tenant
 def test_of_evidence_that_is_no_more_than_a_million_the_number_is_said(casino: Casino) -> None:
     question = LedgerQuestion(alpha="1/32", evidence=1_340)
     words = certainty_of(process(casino), question, "1").at_evidence
-    assert words.startswith("Its evidence was 1,340 when it asked: if everything is in order, at most 1 in 1,340 gets")
+    assert words.startswith(
+        "The evidence was 1,340 when it passed the threshold: if everything is in order, at most 1 in 1,340 gets"
+    )
 
 
 def test_the_first_thing_on_the_page_of_a_question_is_since_when(tenant: Tenant, casino: Casino) -> None:
@@ -775,7 +774,7 @@ def test_a_process_below_its_level_claims_nothing(tenant: Tenant, casino: Casino
     below = LedgerProcess.objects.filter(casino=casino, questions=None)
     for about in below:
         certain = section(page(reader, f"{LIST}{about.pk}/change/"), "certain")
-        assert "below its level: nothing is claimed." in certain
+        assert "below the threshold: nothing is claimed." in certain
         assert ("gets this far in a year" in certain) is (about.e_value >= 2)
     assert {about.e_value >= 2 for about in below} == {True, False}
 

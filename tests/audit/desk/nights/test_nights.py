@@ -20,7 +20,7 @@ from audit.desk.nights.tables import Table
 from audit.event_store import audit_trail, read
 from audit.models import Casino, Membership, NightReport, NightRun, NightState, Officer, Person, Role
 from audit.presentation import money_in_prose
-from audit.reconciliation import director, pdf, runs, wording
+from audit.reconciliation import director, pdf, runs, versions, wording
 from audit.reconciliation.checks import in_millionths
 from audit.reconciliation.content import BANK, figures_of
 from audit.reconciliation.names import add_names
@@ -419,8 +419,29 @@ def test_a_later_version_is_pointed_to_and_shows_its_sheet(report: NightReport, 
     page = desk.get(at(later), headers={"accept-language": "en"}).content.decode()
     assert "Restatement: what this version changes" in page
     assert "late event: credit<" in page
+    assert "Changed since version 1: Accounting win " in page
+    assert "(+€9)" in page
+    assert "Reason: late event: credit." in page
     french = desk.get(at(later), headers={"accept-language": "fr"}).content.decode()
     assert "événement tardif : retrait de la banque<" in french
+
+
+def test_a_reopened_night_is_shown_to_the_officer_who_had_signed_it_until_it_is_signed_again(
+    report: NightReport, casino: Casino
+) -> None:
+    ada, eve = officer(casino, "ada"), officer(casino, "eve")
+    versions.sign(report, officer=Officer.objects.get(username="ada"))
+    last = report.parsed_content()["sessions"][0]
+    event = {"stream": last["stream"], "seq": last["last_seq"], "occurred_at": "2026-11-20T04:00:00+01:00", "v": 1}
+    append(casino, [event], last["last_seq"] + 1, "bank.credited", amount=900, slip="late-9")
+    (later,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
+    en = {"accept-language": "en"}
+    says = "Reopened after your signature: "
+    assert says in ada.get("/admin/", headers=en).content.decode()
+    assert says not in eve.get("/admin/", headers=en).content.decode()
+    assert "Version 1 was signed: ada." in eve.get(at(later), headers=en).content.decode()
+    versions.sign(later, officer=Officer.objects.get(username="eve"))
+    assert says not in ada.get("/admin/", headers=en).content.decode()
 
 
 def test_a_night_that_failed_before_its_first_report_is_shown_with_a_button(
@@ -583,6 +604,7 @@ def test_the_line_about_findings_says_how_many_are_open_as_the_list_does(report:
     page = officer(casino, "ada").get(at(report))
     (shown,) = [each for each in page.context["lines"] if each["number"] == 10]
     assert shown["exceptions"] == page.context["listings"][0]["listing"].count
+    assert shown["verdict_text"] == f"{shown['exceptions']} open"
     content = load_content(report)
     (stored,) = [each for each in content["lines"] if each["code"] == "findings"]
     stored["rows"][0]["found"], others = 40, sum(each["found"] for each in stored["rows"][1:])
@@ -611,7 +633,7 @@ def test_a_note_about_a_process_names_its_person_once_and_leads_to_it_by_the_id(
     add_names(content, report.casino_id, for_page=True)
     with translation.override("en"):
         says = summary.remark(line, "EUR")
-    assert says == "Player: luck on late wagers, Bruno Keller: asks a question after this night; level 1/16"
+    assert says == "under review: Bruno Keller (Player: unexplained wins on late wagers)"
     assert page_of_night._note_address(report, row, {}) == address
     assert "q=p9001" in address
 

@@ -190,6 +190,14 @@ def test_the_list_is_narrowed_by_state_and_stands_below_the_findings(claim: Clai
     assert listed(client_of(Desk().first)) == []
 
 
+def test_the_search_finds_an_order_and_a_waiver_by_their_numbers_at_ones_own_casinos(claim: Claim) -> None:
+    for order in (claim.order(), claim.waiver()):
+        query = {"q": order.reference.lower(), "part": "1"}
+        shown = client_of(claim.desk.first).get("/admin/search/", query, headers=EN).content.decode()
+        assert f'href="{LIST}{order.pk}/change/"' in shown
+        assert "paymentorder" not in client_of(Desk().first).get("/admin/search/", query).content.decode()
+
+
 def test_the_pages_are_french_in_french(claim: Claim) -> None:
     client, fr = client_of(claim.desk.first), {"accept-language": "fr"}
     assert "Ordonner un paiement" in client.get(new(claim), PAY, headers=fr).content.decode()

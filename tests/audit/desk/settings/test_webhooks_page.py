@@ -106,7 +106,7 @@ def test_a_webhook_that_was_sent_nothing_says_so_and_nothing_is_said_to_be_deliv
     rows = client.get(reverse("admin:audit_webhook_changelist"), headers=english).content.decode()
     assert re.search(r'class="field-last_delivered"[^>]*>nothing yet</td>', rows)
     letters = client.get(reverse("admin:audit_deadletter_changelist"), headers=english).content.decode()
-    assert "No dead letter." in letters
+    assert "No failed delivery." in letters
     assert "delivered" not in letters[letters.index('id="changelist"') :]
     form = client.get(reverse("admin:audit_webhook_add"), headers=english).content.decode()
     assert f'<a href="{reverse("admin:audit_webhook_changelist")}">Webhooks</a> › Create a webhook' in form
