@@ -90,23 +90,21 @@ def perform(
             if undoes is not None:
                 _check_is_last(case, officer, undoes)
             if proposal is not None and proposal != proposal_of(case):
-                raise ActionRefused(_("The case has changed in the meantime. Reload the page and try again."))
+                raise ActionRefused(
+                    _("The case has changed in the meantime: another closing is proposed. Read it, then decide.")
+                )
             _check(case, officer, transition, reason, outcome, assignee)
             if transition.event in patterns.JOINED and not pattern:
                 raise ActionRefused(_("Say which pattern the case is part of."))
             if transition.name == "ask_video" and not is_again and video.was_requested(case, moment, until):
                 raise ActionRefused(_("The video has already been asked for. Tick the box to ask for it again."))
+            if transition.name == "propose" and case.state == State.NEW:  # proposing implies taking
+                _carry_out(case, officer, TRANSITIONS["take"])
             about = _apply(case, officer, transition, reason, outcome, assignee, moment, until, pattern)
             stated = {}
             if transition.name == "ask_video":
                 stated = video.stated_of(video.ask(case, officer, moment, until))
-            action = CaseAction.objects.create(
-                case=case, officer=officer, type=transition.event, reason=reason, about=about
-            )
-            if transition.target == State.CLOSED:
-                case.closed_at = action.at  # the instant of the entry, to the microsecond: verification compares them
-            case.save(update_fields=CHANGED_FIELDS)
-            _record(case, officer, transition.event, reason, about, stated, at=action.at)
+            _keep(case, officer, transition, reason, about, stated)
             if State.CLOSED in (transition.target, *transition.sources):
                 task_queue.notify_on_commit(case.casino_id)
     except ActionRefused as refused:
@@ -114,6 +112,22 @@ def perform(
         _record(case, officer, REFUSED, str(refused), name)
         raise
     return case
+
+
+def _carry_out(case: Case, officer: Officer, transition: Transition) -> None:
+    """Perform a transition that takes no value, on a case that is locked and for which it was checked."""
+    _keep(case, officer, transition, "", _apply(case, officer, transition, "", "", None, None, None, ""), {})
+
+
+def _keep(
+    case: Case, officer: Officer, transition: Transition, reason: str, about: str, stated: Mapping[str, str | int]
+) -> None:
+    """Save the case as the transition has left it, with its action and its entry of the trail."""
+    action = CaseAction.objects.create(case=case, officer=officer, type=transition.event, reason=reason, about=about)
+    if transition.target == State.CLOSED:
+        case.closed_at = action.at  # the instant of the entry, to the microsecond: verification compares them
+    case.save(update_fields=CHANGED_FIELDS)
+    _record(case, officer, transition.event, reason, about, stated, at=action.at)
 
 
 class Known:
@@ -260,7 +274,7 @@ def _check(
     if not Scope.of(officer, transition.capability).includes(case.casino_id):
         raise ActionRefused(_("Your role at this casino does not allow this."))
     if case.state not in transition.sources:
-        raise ActionRefused(_("The case has changed in the meantime. Reload the page and try again."))
+        raise ActionRefused(_OF_STATE[State(case.state)])
     if transition.by_another and case.proposed_by_id == officer.pk:
         raise ActionRefused(_("You proposed closing this case. Another officer must decide."))
     if transition.by_another and _is_in_same_hands(case, officer):
@@ -282,6 +296,14 @@ def _check(
     if transition.name == "ask_video" and (lacking := Known(case).no_video) is not None:
         raise ActionRefused(lacking)
 
+
+_OF_STATE: Mapping[State, Promise] = {
+    State.NEW: _("No officer has taken this case."),
+    State.INVESTIGATING: _("The case is under way; no closing of it is proposed."),
+    State.SECOND: _("The closing of this case is already proposed."),
+    State.CLOSED: _("The case is closed."),
+}
+"""Why a transition is refused that a case in this state does not allow."""
 
 _OF_HOLDS = ("hold", "lift_hold")
 

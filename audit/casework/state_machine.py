@@ -71,7 +71,7 @@ TRANSITIONS = {
         Transition(
             "propose",
             _("Propose closing"),
-            frozenset({State.INVESTIGATING}),
+            frozenset({State.NEW, State.INVESTIGATING}),
             State.SECOND,
             Capability.WORK_CASES,
             "case.proposed",

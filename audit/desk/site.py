@@ -5,6 +5,7 @@ Django imports this module to create ``admin.site``. Nothing it imports may regi
 
 from __future__ import annotations
 
+from functools import wraps
 from typing import Any
 
 from django.contrib import admin
@@ -16,7 +17,8 @@ from django.utils.functional import SimpleLazyObject
 from django.utils.translation import gettext as _
 
 from audit.access.capabilities import Capability
-from audit.desk.approve import closing_page
+from audit.desk import kept_words
+from audit.desk.approve import batch_page, closing_page
 from audit.desk.approve import page as approve
 from audit.desk.audit_trail import page as audit_trail
 from audit.desk.chosen_casino import choose_casino_view
@@ -46,6 +48,7 @@ class DeskSite(admin.AdminSite):
         return [
             path("approve/", view(approve.approve_view), name="approve"),
             path("approve/closing/<int:pk>/", view(closing_page.closing_view), name="approve_closing"),
+            path("approve/batch/<int:pk>/", view(batch_page.batch_view), name="approve_batch"),
             path("audit-trail/", view(audit_trail.day_view), name="audit_trail"),
             path("audit-trail/export/<slug:format>/", view(audit_trail.export_view), name="audit_trail_export"),
             path("login/code/", pages.code_view, name="sign_in_code"),
@@ -69,6 +72,20 @@ class DeskSite(admin.AdminSite):
             # There is no other site on which to view an object.
             *(each for each in super().get_urls() if getattr(each, "name", None) != "view_on_site"),
         ]
+
+    def admin_view(self, view: Any, cacheable: bool = False) -> Any:
+        """Guard a page as Django does. What a form sends after its session has ended is kept for its officer."""
+        guarded = super().admin_view(view, cacheable)
+
+        @wraps(guarded)
+        def keeping(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if request.method == "POST":
+                if not self.has_permission(request):
+                    return kept_words.sign_in_again(request) or guarded(request, *args, **kwargs)
+                kept_words.forget(request)
+            return guarded(request, *args, **kwargs)
+
+        return keeping
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
         """Return what every page has, with the navigation: it is put together where a page shows it."""

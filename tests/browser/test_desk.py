@@ -604,6 +604,23 @@ def test_the_queue_is_worked_by_keys_alone(browser: Browser, live_server: LiveSe
     assert session.errors == []
 
 
+def test_a_filter_closes_when_it_has_been_chosen_and_by_escape(
+    browser: Browser, live_server: LiveServer, desk: Desk
+) -> None:
+    session = Session(browser, live_server, desk.first)
+    page = session.open("/admin/audit/finding/?queue=open")
+    severity = page.locator(".pill-filter details", has_text="Severity")
+    severity.locator("summary").click()
+    severity.get_by_role("link", name="critical").click()
+    expect(page).to_have_url(re.compile("severity__exact=critical"))
+    expect(page.locator(".pill-filter details[open]")).to_have_count(0)
+    severity.locator("summary").click()
+    expect(page.locator(".pill-filter details[open]")).to_have_count(1)
+    page.keyboard.press("Escape")
+    expect(page.locator(".pill-filter details[open]")).to_have_count(0)
+    assert session.errors == []
+
+
 @pytest.mark.superuser
 def test_what_follows_from_an_incident_unfolds_and_closing_is_proposed_by_keys(
     browser: Browser, live_server: LiveServer, desk: Desk
@@ -625,7 +642,7 @@ def test_what_follows_from_an_incident_unfolds_and_closing_is_proposed_by_keys(
     expect(page.locator("[name=outcome]")).to_be_focused()
     page.locator("[name=outcome]").select_option("explained")
     page.locator("[name=reason]").fill("a sleeve in the way")
-    page.locator("#changelist-form button[name=index]").click()
+    page.locator("#changelist-form button[value=propose_selected]").click()
     expect(page.locator(".messagelist")).to_contain_text("1 case was changed.")
     page.wait_for_load_state()
     assert desk.case.state == "second"

@@ -12,6 +12,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.utils.functional import Promise
+from django.utils.html import format_html
 from django.utils.text import capfirst
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
@@ -21,9 +22,12 @@ from audit.casework import actions, payment_orders
 from audit.casework.debts import stake_of_incident
 from audit.casework.state_machine import TRANSITIONS
 from audit.corrections.waiting import waiting_in
-from audit.desk import parts
+from audit.desk import kept_words, parts
+from audit.desk.addresses import page_of
 from audit.desk.approve import waiting
-from audit.desk.approve.neighbours import closing_address, neighbours_of
+from audit.desk.approve.meanings import MEANINGS
+from audit.desk.approve.neighbours import closing_address, neighbours_of, next_address
+from audit.desk.approve.not_done import not_done
 from audit.desk.approve.note import Note
 from audit.desk.audited_admin import record_entry
 from audit.desk.findings.casework import DECISIONS, MESSAGES, case_context, proposal_read
@@ -36,15 +40,8 @@ from audit.desk.sign_in.proof import ask_for_proof
 from audit.event_store import read
 from audit.models import Case, CaseAction, Finding
 from audit.models.adjudication import Severity
-from audit.models.cases import Outcome, State
-from audit.presentation import count, date_time, officer_name
-
-MEANINGS: Mapping[str, Promise] = {
-    Outcome.CONFIRMED: _("The rules were broken."),
-    Outcome.EXPLAINED: _("The rules were not broken; the reason says how the finding arose."),
-    Outcome.MISTAKEN: _("The finding is wrong."),
-}
-"""What an outcome says."""
+from audit.models.cases import State
+from audit.presentation import count, date_time, officer_name, reference
 
 
 @demands(Capability.APPROVE_CASES)
@@ -80,6 +77,7 @@ def closing_view(request: HttpRequest, pk: int) -> HttpResponse:
         "proposal": list(_proposal(finding, case, shown, casework, proposed)),
         "proposed": proposed,
         "before": list(_before(finding, shown, casework)),
+        "not_done": list(not_done([case])),
         "then": list(_then(finding)),
         "closed": parts.state_pie(Case(state=State.CLOSED)),
         "has_consequences": bool(shown["consequences"]),
@@ -89,21 +87,33 @@ def closing_view(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _decide(request: HttpRequest, pk: int) -> HttpResponse:
-    """Approve a closing or send it back in the name of the requesting officer, and show the finding."""
+    """Approve a closing or send it back in the name of the requesting officer, and show what waits next."""
     name, rows = request.POST.get("decision", ""), Finding.objects.exclude(case=None).filter(pk=pk)
-    case_id = scope_of(request, Capability.APPROVE_CASES).rows(rows).values_list("case", flat=True).first()
-    if case_id is None or name not in DECISIONS:
+    finding = scope_of(request, Capability.APPROVE_CASES).rows(rows).select_related("casino").first()
+    if finding is None or finding.case_id is None or name not in ("", *DECISIONS):
         raise Http404
+    if not name:
+        return _refused(request, pk, _("Choose: approve, or send back."))
     if (page := ask_for_proof(request, is_signature=True)) is not None:
         return page
+    after = neighbours_of(request, closing_address(pk)).next
     try:
         reason, proposal = request.POST.get("reason", ""), proposal_read(request)
-        actions.perform(case_id, officer_of(request), name, reason=reason, proposal=proposal)
+        actions.perform(finding.case_id, officer_of(request), name, reason=reason, proposal=proposal)
     except actions.ActionRefused as error:
-        messages.error(request, str(error))
-        return redirect("admin:approve_closing", pk)
-    messages.success(request, str(MESSAGES[TRANSITIONS[name].event]))
-    return redirect("admin:audit_finding_change", pk)
+        return _refused(request, pk, str(error))
+    link = format_html('<a href="{}">{}</a>', page_of("finding", pk), reference(finding))
+    messages.success(request, format_html("{}: {}", link, MESSAGES[TRANSITIONS[name].event]))
+    return redirect(next_address(request, after))
+
+
+def _refused(request: HttpRequest, pk: int, why: str | Promise) -> HttpResponse:
+    """Say why nothing was decided, on the page that the officer may still open, with what they wrote."""
+    messages.error(request, str(why))
+    waits = waiting.closings(request).filter(pk=pk).exists()
+    back = closing_address(pk) if waits else page_of("finding", pk)
+    kept_words.keep(request, back)
+    return redirect(back)
 
 
 def _proposal(

@@ -38,6 +38,15 @@ def correction_address(pk: int) -> str:
     return reverse("admin:audit_correction_change", args=(pk,))
 
 
+def next_address(request: HttpRequest, after: str = "") -> str:
+    """Return the page to show once a proposal is decided: ``after``, if it still waits, else the first that waits.
+
+    With nothing left, that is the list, which says so.
+    """
+    neighbours = neighbours_of(request, after)
+    return (after if neighbours.position else neighbours.next) or reverse("admin:approve")
+
+
 def neighbours_of(request: HttpRequest, address: str) -> Neighbours:
     """Return the neighbours of the page at ``address`` in what waits for this officer.
 

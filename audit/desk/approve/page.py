@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import DateTimeField, F, OuterRef, QuerySet, Subquery
+from django.db.models import DateTimeField, F, Max, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -18,11 +18,12 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 
 from audit.access.capabilities import Capability
 from audit.casework.debts import stake_of_incident, with_money
 from audit.desk import parts
-from audit.desk.approve import waiting
+from audit.desk.approve import batches, waiting
 from audit.desk.approve.neighbours import closing_address, correction_address
 from audit.desk.navigation import is_of_several
 from audit.desk.scoped_admin import demands, narrowed, scope_of
@@ -76,13 +77,15 @@ class Kind:
 @demands(Capability.WORK_CASES, Capability.APPROVE_CASES, Capability.KEEP_REGISTER, Capability.KEEP_OFFICERS)
 def approve_view(request: HttpRequest) -> HttpResponse:
     """Show what waits for this officer's decision."""
-    closings = narrowed(waiting.closings(request), request)
+    closings = narrowed(batches.alone(request), request)
+    in_batches = narrowed(batches.batches(request), request, "case__casino")
     corrections = narrowed(waiting.corrections(request), request)
     sessions = narrowed(waiting.sessions(request), request)
     orders = narrowed(waiting.orders(request), request)
     entries = narrowed(waiting.entries(request), request)
     accounts = waiting.accounts(request)
     kinds = [
+        _kind("batches", _("Batches of closings"), _batches(in_batches), in_batches, "finding", "?queue=second"),
         _kind("closings", _("Closings"), _closings(request, closings), closings, "finding", "?queue=second"),
         _kind(
             *("corrections", _("Corrections"), _corrections(request, corrections), corrections),
@@ -106,6 +109,29 @@ def _kind(
     """Return a kind: its first lines, the number of its ``rows``, and the address of the list of the ``listed``."""
     shown, all = list(lines), reverse(f"admin:audit_{listed}_changelist") + query
     return Kind(name, title, shown, all, len(shown) if len(shown) < SHOWN else rows.count())
+
+
+def _batches(rows: QuerySet[Finding, dict[str, Any]]) -> Iterator[Line]:
+    found = list(rows.order_by("first")[:SHOWN])
+    firsts = Finding.objects.select_related("case__proposed_by", "casino").in_bulk([each["first"] for each in found])
+    cases = [finding.case_id for finding in firsts.values()]
+    proposals = CaseAction.objects.filter(case__in=cases, type="case.proposed").order_by().values_list("case")
+    proposed_at = dict(proposals.annotate(last=Max("at")))
+    for each in found:
+        case, casino = firsts[each["first"]].case, firsts[each["first"]].casino
+        assert case is not None, "a closing is of a case"
+        words = ngettext("%(number)d closing, one reason", "%(number)d closings, one reason", each["cases"])
+        yield Line(
+            reverse("admin:approve_batch", args=(each["first"],)),
+            words % {"number": each["cases"]},
+            str(case.get_outcome_display()),
+            SafeString(""),
+            case.reason,
+            officer_name(case.proposed_by),
+            proposed_at.get(case.pk, case.opened_at),
+            casino,
+            parts.due_ring(time_left(case.deadline, since=case.opened_at)),
+        )
 
 
 def _closings(request: HttpRequest, closings: QuerySet[Finding]) -> Iterator[Line]:

@@ -37,6 +37,7 @@ from audit.desk.findings.filters import (
     LosesFilter,
     QueueFilter,
     RuleFilter,
+    SeverityFilter,
     StandingFilter,
     TableOrGameFilter,
 )
@@ -156,7 +157,7 @@ class FindingAdmin(CaseworkAdmin):
             PlayerFilter,
             RuleFilter,
         ),
-        *("severity", StandingFilter, MonthFilter, OwedFilter, GroupedBy),
+        *(SeverityFilter, StandingFilter, MonthFilter, OwedFilter, GroupedBy),
     )
     show_facets = admin.ShowFacets.NEVER
     list_select_related = False  # what lines show is read by ``lines``

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from django import forms
 from django.conf import settings
@@ -32,6 +33,7 @@ from audit.casework.debts import stake_of_incident, with_money
 from audit.casework.escalation import escalations_of
 from audit.casework.priority import ALIKE_DAYS
 from audit.casework.state_machine import TRANSITIONS
+from audit.desk import kept_words
 from audit.desk.findings.neighbours import LISTED
 from audit.desk.findings.queues import HEADS, can_work_cases
 from audit.desk.parts import due_ring, state_pie
@@ -90,7 +92,7 @@ class CaseActionForm(ActionForm):
     """Outcome and reason for all selected cases."""
 
     outcome = forms.ChoiceField(label=_("Outcome"), required=False, choices=[("", _("choose")), *Outcome.choices])
-    reason = forms.CharField(label=_("Reason"), required=False, max_length=actions.MAX_REASON)
+    reason = forms.CharField(label=_("Reason"), required=False)  # one that is too long is cut, as that of one case
 
 
 class CaseworkAdmin(RecordAdmin[Finding]):
@@ -109,7 +111,11 @@ class CaseworkAdmin(RecordAdmin[Finding]):
 
     @admin.action(description=_("Propose closing"))
     def propose_selected(self, request: HttpRequest, findings: QuerySet[Finding]) -> None:
-        reason, outcome = request.POST.get("reason", ""), request.POST.get("outcome", "")
+        reason, outcome = request.POST.get("reason", "").strip(), request.POST.get("outcome", "")
+        if not reason or outcome not in Outcome.values:  # said once, not once for each case
+            messages.error(request, _("Choose an outcome and give a reason: one for all of the cases."))
+            kept_words.keep(request, request.path)
+            return
         self._perform_all(request, findings, "propose", reason=reason, outcome=outcome)
 
     def _perform_all(
@@ -128,7 +134,7 @@ class CaseworkAdmin(RecordAdmin[Finding]):
             content = text % {"count": len(done)}
             undo = undo_form(request, done, TRANSITIONS[name].event)
             messages.success(request, format_html("{} {}", content, undo) if undo else content)
-        _say_refusals(request, refusals)
+        say_refusals(request, refusals)
 
     @at("take-next/")
     @demands(Capability.WORK_CASES)
@@ -167,7 +173,7 @@ class CaseworkAdmin(RecordAdmin[Finding]):
         if undone:
             text = ngettext("%(count)d case is back as it was.", "%(count)d cases are back as they were.", undone)
             messages.success(request, text % {"count": undone})
-        _say_refusals(request, refusals)
+        say_refusals(request, refusals)
         kept = request.GET.urlencode()
         return redirect(f"{reverse('admin:audit_finding_changelist')}{'?' * bool(kept)}{kept}")
 
@@ -204,6 +210,7 @@ class CaseworkAdmin(RecordAdmin[Finding]):
             )
         except actions.ActionRefused as error:
             messages.error(request, str(error))
+            kept_words.keep(request, urlsplit(back).path)
             return redirect(back)
         if shown is not None:
             messages.success(request, _("The video was asked for under case %(case)s.") % {"case": reference(finding)})
@@ -228,7 +235,8 @@ def proposal_shown(case: Case, history: Sequence[CaseAction]) -> int | None:
     return None if last is None or proposed != (last.officer_id, last.about, last.reason) else last.pk
 
 
-def _say_refusals(request: HttpRequest, refusals: Counter[str]) -> None:
+def say_refusals(request: HttpRequest, refusals: Counter[str]) -> None:
+    """Say of how many cases nothing was changed, once for each cause."""
     for why, count in refusals.items():
         text = ngettext("%(count)d case was not changed: %(why)s", "%(count)d cases were not changed: %(why)s", count)
         messages.warning(request, text % {"count": count, "why": why})

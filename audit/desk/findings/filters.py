@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from datetime import date
 from typing import Any
 
@@ -19,12 +19,16 @@ from audit.desk.findings.queues import queues
 from audit.desk.scoped_admin import chosen_casino, in_record, is_of_sandbox, officer_of, scope_of
 from audit.event_store import binary_copy
 from audit.models import Finding, FindingStatus, GamingTable
+from audit.models.adjudication import Severity
 from audit.presentation import count, day, finding_title, provision, ruleset_label
 from settlement.catalogue import RULES
 from settlement.law import LAW_TEXTS
 from settlement.ruleset import RULESETS
 
 MAX_DAYS = 30
+
+MOST_VALUES = 50
+"""Values of one filter; the others of an address are left out."""
 
 AMOUNTS = (10, 100, 1_000)
 """From how many units of its currency an amount may be asked for."""
@@ -97,7 +101,40 @@ class QueueFilter(admin.SimpleListFilter):
         return queryset.filter(queue[1]) if queue is not None else queryset
 
 
-class RuleFilter(admin.SimpleListFilter):
+class SeveralValues(admin.SimpleListFilter):
+    """A filter that leaves what has any of its values. Each choice adds its own value, or takes it away."""
+
+    def __init__(self, request: HttpRequest, params: dict[str, Any], model: Any, model_admin: Any) -> None:
+        sent = params.get(str(self.parameter_name), ())
+        self.values = tuple(dict.fromkeys(value for value in sent if value))[:MOST_VALUES]
+        super().__init__(request, params, model, model_admin)
+
+    def choices(self, changelist: Any) -> Iterator[Any]:
+        name = str(self.parameter_name)
+        cleared = changelist.get_query_string(remove=[name])
+        yield {"selected": not self.values, "query_string": cleared, "display": _("All")}
+        for lookup, title in self.lookup_choices:
+            value = str(lookup)
+            others = [each for each in self.values if each != value]
+            values = others if value in self.values else [*self.values, value]
+            query = changelist.get_query_string({name: values}) if values else cleared
+            yield {"selected": value in self.values, "query_string": query, "display": title}
+
+
+class SeverityFilter(SeveralValues):
+    """By severity, under the name that Django's own filter has in addresses."""
+
+    title = _("severity")
+    parameter_name = "severity__exact"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, Any]]:
+        return list(Severity.choices)
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:
+        return queryset.filter(severity__in=self.values) if self.values else queryset
+
+
+class RuleFilter(SeveralValues):
     """By article, or by rule under its title in the order of the catalogue. Rules without a finding are left out."""
 
     title = _("rule or article")
@@ -109,14 +146,16 @@ class RuleFilter(admin.SimpleListFilter):
         return articles + [(name, finding_title(name)) for name in RULES if name in used]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:
-        value = self.value() or ""
-        if value in LAW_TEXTS:
-            article = LAW_TEXTS[value].article
-            return queryset.filter(Q(provision=article) | Q(provision__startswith=f"{article} "))
-        return queryset.filter(rule=value) if value else queryset
+        where = Q()
+        for value in self.values:
+            if value in LAW_TEXTS:
+                article = LAW_TEXTS[value].article
+                where |= Q(provision=article) | Q(provision__startswith=f"{article} ")
+        rules = [value for value in self.values if value not in LAW_TEXTS]
+        return queryset.filter(where | Q(rule__in=rules)) if self.values else queryset
 
 
-class TableFilter(admin.SimpleListFilter):
+class TableFilter(SeveralValues):
     """By table, of the officer's own casinos."""
 
     title = _("table")
@@ -127,8 +166,13 @@ class TableFilter(admin.SimpleListFilter):
         return [(str(pk), f"{casino} · {code}") for pk, casino, code in tables]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        value = self.value()
-        return queryset.filter(table_id=int(value)) if value and value.isdigit() else queryset
+        tables = _ids(self.values)
+        return queryset.filter(table_id__in=tables) if tables else queryset
+
+
+def _ids(values: Iterable[str]) -> list[int]:
+    """Return those of ``values`` that can be the id of a row."""
+    return [int(value) for value in values if value.isascii() and value.isdigit() and len(value) < 19]
 
 
 class TableOrGameFilter(TableFilter):
@@ -141,11 +185,13 @@ class TableOrGameFilter(TableFilter):
         return games + super().lookups(request, model_admin)
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        value = self.value()
-        return queryset.filter(ruleset=value) if value in RULESETS else super().queryset(request, queryset)
+        games, tables = [value for value in self.values if value in RULESETS], _ids(self.values)
+        if not games and not tables:
+            return queryset
+        return queryset.filter(Q(ruleset__in=games) | Q(table_id__in=tables))
 
 
-class DayFilter(admin.SimpleListFilter):
+class DayFilter(SeveralValues):
     """By gaming day: the last thirty that have findings."""
 
     title = _("gaming day")
@@ -155,10 +201,9 @@ class DayFilter(admin.SimpleListFilter):
         return [(each.isoformat(), day(each, with_weekday=True)) for each in newest_days(request)]
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Finding]) -> QuerySet[Finding]:
-        chosen = self.value()
-        if chosen is None or chosen not in {known for known, _label in self.lookup_choices}:
-            return queryset
-        return queryset.filter(gaming_day=chosen)
+        known = {day for day, _label in self.lookup_choices}
+        chosen = [value for value in self.values if value in known]
+        return queryset.filter(gaming_day__in=chosen) if chosen else queryset
 
 
 class AmountFilter(admin.SimpleListFilter):

@@ -67,7 +67,12 @@ class _Typed(_LedTo):
             "selected": not self.shown,
             "query_string": changelist.get_query_string(remove=[self.parameter_name]),
             "display": _("All"),
-            "kept": [pair for pair in changelist.params.items() if pair[0] not in ("p", self.parameter_name)],
+            "kept": [
+                (name, value)
+                for name, values in changelist.filter_params.items()
+                for value in values
+                if name not in ("p", self.parameter_name)
+            ],
         }
         if self.shown:
             yield {"selected": True, "query_string": "", "display": self.shown}

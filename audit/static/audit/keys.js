@@ -23,24 +23,23 @@
 
   // In a list an action is of the rows that are ticked; of the current one, if none is.
   const withRows = (action) => {
-    const form = one("#changelist-form"), choice = form && one("select[name=action]", form);
-    if (!choice) return false;
+    const form = one("#changelist-form"), button = form && one(`button[name=action][value=${action}]`, form);
+    if (!button) return false;
     if (!one("input.action-select:checked", form)) rows[current] && one("input.action-select", rows[current])?.click();
     if (!one("input.action-select:checked", form)) return true;
-    choice.value = action;
-    return form;
+    return button;
   };
 
   const take = () => {
-    const form = withRows("take_selected");
-    if (form instanceof HTMLFormElement) form.requestSubmit(one("button[name=index]", form));
-    else if (!form) one("#take")?.click();
+    const button = withRows("take_selected");
+    if (button instanceof HTMLButtonElement) button.form.requestSubmit(button);
+    else if (!button) one("#take")?.click();
   };
 
   const propose = () => {
-    const form = withRows("propose_selected");
-    if (form instanceof HTMLFormElement) one("[name=outcome]", form)?.focus();
-    else if (!form) { const details = one("#propose"); if (details) { details.open = true; one("#reason").focus(); } }
+    const button = withRows("propose_selected");
+    if (button instanceof HTMLButtonElement) one("[name=outcome]", button.form)?.focus();
+    else if (!button) { const details = one("#propose"); if (details) { details.open = true; one("#reason").focus(); } }
   };
 
   const keys = {

@@ -5,6 +5,18 @@ for (const select of document.querySelectorAll("select[data-sends]")) {
   select.addEventListener("change", () => select.form.requestSubmit(button));
 }
 
+// A filter closes when its choice is made, by Escape, and by a click beside it. Only one is open.
+document.addEventListener("keydown", (event) => {
+  if (event.key !== "Escape") return;
+  for (const open of document.querySelectorAll(".pill-filter details[open], details.all-filters[open]")) {
+    open.open = false;
+    open.querySelector("summary").focus();
+  }
+});
+document.addEventListener("click", (event) => {
+  for (const open of document.querySelectorAll(".pill-filter details[open]")) if (!open.contains(event.target)) open.open = false;
+});
+
 // The open tab of a row that scrolls is in sight.
 const showTab = (row) => { const tab = row.querySelector("[aria-current]"); if (tab) row.scrollLeft = tab.offsetLeft - row.offsetLeft - 24; };
 const turned = new ResizeObserver((rows) => { for (const { target } of rows) showTab(target); });

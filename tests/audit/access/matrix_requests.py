@@ -206,6 +206,15 @@ one("GET", "admin/connections/")
 AT["POST", "admin/connections/<slug:name>/try/", "the video room"] = lambda world, site, who: Ask(
     "/admin/connections/video/try/", {"casino": str(site.rows["casecontacts"].casino_id)}
 )
+for _method, _what in (("GET", "where another officer proposed it"), ("POST", "approve")):
+    AT[_method, "admin/approve/batch/<int:pk>/", _what] = lambda world, site, who: Ask(
+        f"/admin/approve/batch/{site.proposed.pk}/",
+        {
+            "decision": "approve",
+            "chosen": [f"{site.proposed.case_id}:{actions.proposal_of(site.proposed.case)}"],
+            **SIGNED,
+        },
+    )
 one("GET", "admin/search/", "the palette", path="admin/search/?q=t1")
 AT["POST", "admin/state/proof/", "the file"] = lambda world, site, who: Ask(
     "/admin/state/proof/", form={"stream": site.rows["loggedstream"].name, "seq": "1"}, is_read=True

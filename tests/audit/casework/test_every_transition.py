@@ -115,7 +115,7 @@ def test_each_transition_changes_and_records_what_it_is_about(desk: Desk) -> Non
 
 REFUSALS = {
     "role": "Your role at this casino does not allow this.",
-    "state": "The case has changed in the meantime. Reload the page and try again.",
+    "state": "No officer has taken this case.",
     "own": "You proposed closing this case. Another officer must decide.",
     "reason": "Give a reason.",
     "outcome": "Choose an outcome.",

@@ -461,3 +461,29 @@ def in_words(client: Client, queue: str) -> str:
     page = client.get(LIST, {"queue": queue}, headers={"accept-language": "en"}).content.decode()
     (empty,) = re.findall(r'<p class="empty dim">(.*?)</p>', page)
     return str(empty)
+
+
+def test_a_filter_takes_several_values_and_each_choice_adds_or_takes_away_its_own(desk: Desk) -> None:
+    kinds = (("minor", "payout-missing"), ("major", "payout-underpaid"), ("critical", "payout-overpaid"))
+    rows = {rule: found(desk, severity, rule=rule).pk for severity, rule in kinds}
+    client = client_of(desk.first)
+    answer = client.get(f"{LIST}?rule=payout-missing&rule=payout-underpaid&severity__exact=minor&severity__exact=major")
+    listed = {row.finding.pk for group in answer.context["listed"].groups for row in group.rows}
+    assert listed == {rows["payout-missing"], rows["payout-underpaid"]}
+    assert {each.pk for each in answer.context["cl"].queryset} == listed
+    page = answer.content.decode()
+    links = re.findall(r'href="(\?[^"]*)"', page.split('id="changelist-filter"')[1].split("</nav>")[0])
+    kept = "rule=payout-missing&amp;rule=payout-underpaid"
+    assert f"?{kept}&amp;rule=payout-overpaid&amp;severity__exact=minor&amp;severity__exact=major" in links
+    assert "?rule=payout-underpaid&amp;severity__exact=minor&amp;severity__exact=major" in links
+    assert f"?{kept}&amp;severity__exact=major" in links
+    search = page.split('id="changelist-search"')[1].split("</form>")[0]
+    assert search.count('name="rule"') == search.count('name="severity__exact"') == 2, "searching keeps them"
+    assert client.get(f"{LIST}?severity__exact=worst&table=x&day=never").status_code == 200
+
+
+def test_no_filter_is_opened_again_by_what_the_browser_remembers(desk: Desk) -> None:
+    page = client_of(desk.first).get(LIST, {"queue": "open"}).content.decode()
+    filters = page.split('id="changelist-filter"')[1].split("</nav>")[0]
+    assert filters.count('<details name="filter"') > 5
+    assert "data-filter-title" not in page, "Django's script opens what has it"

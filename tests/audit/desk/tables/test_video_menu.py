@@ -104,7 +104,7 @@ def test_the_menu_has_the_open_cases_of_the_session_and_no_others(desk: Desk) ->
     actions.perform(desk.case.pk, desk.first, "propose", reason="seen", outcome=Outcome.CONFIRMED)
     actions.perform(desk.case.pk, desk.second, "approve")
     assert head_of(desk) not in [each.finding for each in menu_of(desk.first, desk).cases]
-    assert "changed in the meantime" in ask(desk.first, desk, at="3").content.decode()
+    assert "The case is closed." in ask(desk.first, desk, at="3").content.decode()
     assert not desk.case.video_requests.exists()
 
 
