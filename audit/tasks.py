@@ -26,7 +26,16 @@ from audit.ingest import quarantine
 from audit.jobs import runner
 from audit.ledger import feeding
 from audit.models import Casino, LoggedStream, NightReport, NightRun
-from audit.notifications import alert_mail, alert_messages, alerts, broker_feed, case_mail, mail, webhook_delivery
+from audit.notifications import (
+    alert_mail,
+    alert_messages,
+    alerts,
+    broker_feed,
+    case_mail,
+    inbox_mail,
+    mail,
+    webhook_delivery,
+)
 from audit.reconciliation import runs, sessions
 from audit.reconciliation.gaming_days import last_ended
 from audit.register import touched
@@ -232,6 +241,12 @@ def mail_late_cases(*, officer_id: int, casino_id: int, **kwargs: Any) -> int:
 
 
 @shared_task(ignore_result=True)
+def mail_inbox(*, officer_id: int, casino_id: int, **kwargs: Any) -> int:
+    """Mail an officer what waits at a casino, once a gaming day. Return how many lines the message has."""
+    return inbox_mail.send(officer_id, casino_id, timezone.now())
+
+
+@shared_task(ignore_result=True)
 def sweep_cases(**kwargs: Any) -> int:
     """Escalate the cases whose deadline has passed, and mail what was not mailed. Return how many were escalated."""
     now = timezone.now()
@@ -240,6 +255,8 @@ def sweep_cases(**kwargs: Any) -> int:
         mail_video_request.delay(request_id=request_id)
     for officer_id, casino_id in escalation.officers_to_mail(now):
         mail_late_cases.delay(officer_id=officer_id, casino_id=casino_id)
+    for officer_id, casino_id in inbox_mail.waiting(now):
+        mail_inbox.delay(officer_id=officer_id, casino_id=casino_id)
     return escalated
 
 

@@ -95,7 +95,15 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         **_READ,
         WEB: "update (state, assigned_to_id, outcome, reason, proposed_by_id, approved_by_id, closed_at)",
     },
-    **{f"audit_{name}": {**_READ, WEB: "insert"} for name in ("caseaction", "complaint", "complaintanswer")},
+    **{
+        f"audit_{name}": {**_READ, WEB: "insert"}
+        for name in ("caseaction", "complaint", "complaintanswer", "shiftnote")
+    },
+    # Files may name persons: no reader has them. A file is erased, and its hash stays.
+    "audit_attachment": {
+        READER: "select (id, case_id, officer_id, at, kind, size, sha256, erased_at, erased_by_id)",
+        WEB: "select, insert, update (content, name, erased_at, erased_by_id)",
+    },
     # A web server ends the pauses of messages that a receiver has refused, and nothing else of them.
     "audit_videorequest": {**_READ, WEB: "insert, update (next_try_at)", WORKER: f"update ({_DELIVERY})"},
     **{
@@ -121,6 +129,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "audit_nightreport": {**_READ, WORKER: "insert"},
     "audit_signoffexception": _READ,
     "audit_nightsubscriber": {**_READ, WEB: "insert, update, delete"},
+    "audit_inboxdigest": _INSERTED,
     "audit_nightdelivery": {**_READ, WEB: "delete", WORKER: "insert"},  # deleted with its subscriber
     # Casinos, tables, keys, webhooks: written by functions. Commands do more. One reconciliation at a time locks the
     # casino's row, which takes a right to change it.
@@ -301,6 +310,7 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "audit_guard_officer": (),
     "audit_guard_second_factor": (),
     "audit_guard_case": (),
+    "audit_guard_attachment": (),
     "audit_keep_night": (),
     "audit_keep_reservation": (),
 }

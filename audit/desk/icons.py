@@ -10,6 +10,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 _STROKES: Mapping[str, str] = {
     "overview": '<path d="M2.5 7 8 2.5 13.5 7v6h-4V9.5h-3V13h-4z"/>',
+    "inbox": '<path d="M2 9.5h3.5l1 2h3l1-2H14M2 9.5 4 3.5h8l2 6V13H2z"/>',
     "findings": '<path d="M8.5 2.5 13 7M6.5 4.5 11 9M7.5 3.5l-3 3 4.5 4.5 3-3M7 8.7 2.5 13.2"/>',
     "approve": '<circle cx="6" cy="5" r="2.4"/>'
     '<path d="M1.8 13c.4-2.6 2-3.9 4.2-3.9 1 0 1.8.3 2.5.8M9.5 11.5l1.7 1.7 3-3.2"/>',

@@ -1,7 +1,7 @@
 """What an officer wrote that was not saved: the session had ended, or another officer was first. The form has it again.
 
 A form with text names itself and its officer in a signed field. Its text is kept in the session until the same officer
-sends a form with text again. Whoever signs in with another name never sees it. The field proves nothing else.
+sends a form with text again. Another officer who signs in there never sees it. The field proves nothing else.
 """
 
 from __future__ import annotations

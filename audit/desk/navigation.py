@@ -21,6 +21,8 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from audit.access.capabilities import Capability
+from audit.casework.inbox import actions_of_others
+from audit.casework.shift_notes import WRITERS
 from audit.desk.addresses import fixed
 from audit.desk.approve import waiting as proposed
 from audit.desk.chosen_casino import Choice, choice_of
@@ -130,6 +132,7 @@ PAGES: tuple[tuple[str | Promise, tuple[Page, ...]], ...] = (
         "",
         (
             Page(_("Overview"), "overview", "index", is_tab=True, short=pgettext_lazy("tab", "Overview")),
+            Page(_("Inbox"), "inbox", "inbox", needs=WRITERS, count="inbox"),
             _list(
                 _("Findings"), "finding", "findings", query="?queue=open", count="open", covers=("audit_view_",),
                 children=(
@@ -265,7 +268,7 @@ def _counts(request: HttpRequest) -> Mapping[str, int]:
 TO_APPROVE = ("closings", "corrections", "sessions", "orders", "entries", "accounts")
 """The kinds of proposals that wait for a second officer."""
 
-WAITS = ("open", "late", *TO_APPROVE, "nights")
+WAITS = ("open", "late", *TO_APPROVE, "nights", "inbox")
 """What is counted."""
 
 
@@ -287,6 +290,11 @@ def _waits(request: HttpRequest, now: datetime) -> dict[str, QuerySet[Any]]:
         "orders": narrowed(proposed.orders(request), request),
         "entries": narrowed(proposed.entries(request), request),
         "accounts": proposed.accounts(request),
+        "inbox": narrowed(
+            scope_of(request, *WRITERS).rows(actions_of_others(officer_of(request), now), casino="case__casino"),
+            request,
+            "case__casino",
+        ),
         "nights": in_record(unsigned.filter(~Exists(newer)), request),
     }
 

@@ -23,6 +23,7 @@ from audit.desk.approve import page as approve
 from audit.desk.audit_trail import page as audit_trail
 from audit.desk.chosen_casino import choose_casino_view
 from audit.desk.first_run import page as first_run
+from audit.desk.inbox import page as inbox
 from audit.desk.navigation import navigation
 from audit.desk.overview.page import overview_context
 from audit.desk.palette import page as palette
@@ -51,6 +52,7 @@ class DeskSite(admin.AdminSite):
             path("approve/batch/<int:pk>/", view(batch_page.batch_view), name="approve_batch"),
             path("audit-trail/", view(audit_trail.day_view), name="audit_trail"),
             path("audit-trail/export/<slug:format>/", view(audit_trail.export_view), name="audit_trail_export"),
+            path("inbox/", view(inbox.inbox_view), name="inbox"),
             path("login/code/", pages.code_view, name="sign_in_code"),
             path("login/provider/", single_sign_on.begin_view, name="single_sign_on"),
             path("login/provider/callback/", single_sign_on.callback_view, name="single_sign_on_callback"),
@@ -74,11 +76,11 @@ class DeskSite(admin.AdminSite):
         ]
 
     def admin_view(self, view: Any, cacheable: bool = False) -> Any:
-        """Guard a page as Django does. What a form sends after its session has ended is kept for its officer."""
+        """Guard a page as Django does, and keep for its officer the text that a form sends without a session."""
         guarded = super().admin_view(view, cacheable)
 
         @wraps(guarded)
-        def keeping(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        def keeping(request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
             if request.method == "POST":
                 if not self.has_permission(request):
                     return kept_words.sign_in_again(request) or guarded(request, *args, **kwargs)

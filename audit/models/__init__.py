@@ -5,6 +5,7 @@ from audit.models.adjudication import Adjudication, Finding, FindingCounter, Fin
 from audit.models.alerts import Alert, AlertEnd, AlertKind, AlertMessage, AlertNotice
 from audit.models.api_keys import DEFAULT_SCOPES, ApiKey, KeyScope
 from audit.models.archive import ArchivedMonth, ArchiveState
+from audit.models.attachments import Attachment, FileKind
 from audit.models.case_messages import CaseContacts, Escalation, EscalationNotice, VideoRequest
 from audit.models.cases import Case, CaseAction, Deadline, SavedView
 from audit.models.casinos import Casino, GamingTable
@@ -50,6 +51,7 @@ from audit.models.register import RegisterEntry
 from audit.models.replay_queue import CasinoTurn, Heartbeat, LeafCursor, TaskFailure, TaskRun, WaitingStream
 from audit.models.runs import AdjudicationRun, FailedRun, RunCause, RunState, WhatIf
 from audit.models.session_closing import SessionClosing
+from audit.models.shift_notes import InboxDigest, ShiftNote
 from audit.models.sign_on import GroupRole, ProviderAccount
 from audit.models.slips import SlipUse
 from audit.models.webhooks import DeadLetter, Webhook, WebhookSecret

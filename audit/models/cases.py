@@ -133,6 +133,7 @@ class CaseAction(models.Model):
         verbose_name_plural = _("actions")
         ordering = ["at", "pk"]
         constraints = [models.CheckConstraint(condition=Q(at__range=CALENDAR), name="action_of_the_calendar")]
+        indexes = [models.Index(fields=["at"], name="actions_by_time")]  # the inbox
 
     def __str__(self) -> str:
         return f"{self.type} {self.at:%Y-%m-%d %H:%M}"

@@ -399,6 +399,8 @@ def _pages_with_content(
         "import of persons": reverse("admin:audit_person_import"),
         **_pages_of_people_and_rules(desk),
         "to approve": reverse("admin:approve"),
+        "batch": reverse("admin:approve_batch", args=(desk.findings[0].pk,)),
+        "inbox": reverse("admin:inbox"),
         "closing": reverse("admin:approve_closing", args=(desk.findings[0].pk,)),
         "settings": reverse("admin:app_list", args=("audit",)),
         "search": "/admin/search/?q=T1",

@@ -5,6 +5,8 @@ A batch is no row of the database. It is what waits now and is alike: what was w
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.db.models import Count, Exists, Min, OuterRef, QuerySet
 from django.http import HttpRequest
 
@@ -21,9 +23,9 @@ _ALIKE = ("casino", "proposed_by", "outcome", "reason")
 _GROUPED = tuple(f"case__{name}" for name in _ALIKE)
 
 
-def batches(request: HttpRequest) -> QuerySet[Finding, dict[str, object]]:
-    """Return the batches that this officer may decide: the id of the first finding, and how many cases it has."""
-    rows = waiting.closings(request).order_by().values(*_GROUPED)
+def batches(request: HttpRequest) -> QuerySet[Any]:
+    """Return the batches that this officer may decide, as rows: ``first``, the id of a finding, and ``cases``."""
+    rows: QuerySet[Any] = waiting.closings(request).order_by().values(*_GROUPED)
     return rows.annotate(first=Min("pk"), cases=Count("case", distinct=True)).filter(cases__gte=2)
 
 

@@ -20,9 +20,9 @@ def not_done(cases: Sequence[Case]) -> Iterator[Note]:
     found = list(heads)
     of_tables = {case for case, table, _croupier in found if table is not None}
     of_croupiers = {case for case, _table, croupier in found if croupier}
-    asked = set(VideoRequest.objects.filter(case__in=ids).values_list("case", flat=True))
+    requested = set(VideoRequest.objects.filter(case__in=ids).values_list("case", flat=True))
     heard = set(CaseAction.objects.filter(case__in=ids, type="case.answered").values_list("case", flat=True))
-    if number := len(of_tables - asked):
+    if number := len(of_tables - requested):
         words = ngettext(
             "No video was asked for in %(number)d case.", "No video was asked for in %(number)d cases.", number
         )

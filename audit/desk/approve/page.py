@@ -78,7 +78,7 @@ class Kind:
 def approve_view(request: HttpRequest) -> HttpResponse:
     """Show what waits for this officer's decision."""
     closings = narrowed(batches.alone(request), request)
-    in_batches = narrowed(batches.batches(request), request, "case__casino")
+    in_batches: QuerySet[Any] = narrowed(batches.batches(request), request, "case__casino")
     corrections = narrowed(waiting.corrections(request), request)
     sessions = narrowed(waiting.sessions(request), request)
     orders = narrowed(waiting.orders(request), request)
@@ -111,7 +111,7 @@ def _kind(
     return Kind(name, title, shown, all, len(shown) if len(shown) < SHOWN else rows.count())
 
 
-def _batches(rows: QuerySet[Finding, dict[str, Any]]) -> Iterator[Line]:
+def _batches(rows: QuerySet[Any]) -> Iterator[Line]:
     found = list(rows.order_by("first")[:SHOWN])
     firsts = Finding.objects.select_related("case__proposed_by", "casino").in_bulk([each["first"] for each in found])
     cases = [finding.case_id for finding in firsts.values()]

@@ -16,7 +16,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 from audit.consumers import REGISTRY
-from audit.desk.audit_trail import message_words
+from audit.desk.audit_trail import case_words, message_words
 from audit.desk.payment_orders import words as payment_orders
 from audit.models import (
     AlertEnd,
@@ -48,28 +48,7 @@ ACTIONS: Mapping[str, Promise] = MappingProxyType(
         "apikey.added": _("added an API key"),
         "apikey.changed": _("changed an API key"),
         "apikey.deleted": _("deleted an API key"),
-        "case.answered": _("entered a croupier’s answer"),
-        "case.assigned": _("assigned a case"),
-        "case.closed": _("approved the closing of a case"),
-        "case.commented": _("added a note to a case"),
-        "case.escalated": _("escalated a late case"),
-        "case.held": _("placed a legal hold on a case"),
-        "case.hold_lifted": _("lifted the legal hold on a case"),
-        "case.joined": _("took a case as part of a pattern"),
-        "case.late_not_mailed": _("could not e-mail that a case is late"),
-        "case.left": _("released a case from a pattern"),
-        "case.linked": _("added a case to a pattern"),
-        "case.proposed": _("proposed to close a case"),
-        "case.refused": _("tried an action on a case and was refused"),
-        "case.released": _("released a case"),
-        "case.reopened": _("reopened a case"),
-        "case.sent_back": _("sent a case back"),
-        "case.taken": _("took a case"),
-        "case.unlinked": _("took a case out of a pattern"),
-        "case.video_asked": _("asked for a video"),
-        "case.video_mailed": _("e-mailed the request for a video"),
-        "case.video_not_mailed": _("could not e-mail the request for a video"),
-        "case.withdrawn": _("withdrew the proposal to close a case"),
+        **case_words.ACTIONS,
         "casecontacts.added": _("added case contacts"),
         "casecontacts.changed": _("changed case contacts"),
         "casecontacts.deleted": _("deleted case contacts"),
@@ -363,6 +342,9 @@ NAMES: Mapping[str, Promise] = MappingProxyType(
         "batches": _("batches"),
         "events": _("number of events"),
         "note": _("note"),
+        "shift_note": _("hand-over note"),
+        "attachment": _("file"),
+        "size": _("size"),
         "retention_years": _("years of retention"),
         "epoch": _("epoch"),
         "origin": _("origin"),

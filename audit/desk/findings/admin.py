@@ -27,7 +27,8 @@ from audit.desk.complaints.about import about_finding, entry_address
 from audit.desk.downloads import file_response, filter_texts, filters_in_words, list_response
 from audit.desk.empty_lists import Empty
 from audit.desk.findings import saved_views
-from audit.desk.findings.casework import ID, CaseworkAdmin, case_context
+from audit.desk.findings.attachments import AttachmentsAdmin, files_of
+from audit.desk.findings.casework import ID, case_context
 from audit.desk.findings.columns import LIST_COLUMNS, headings_of
 from audit.desk.findings.empty_queues import empty_of
 from audit.desk.findings.filters import (
@@ -143,7 +144,7 @@ class PagesByCase(Paginator):  # type: ignore[type-arg]  # Django has no such cl
 
 
 @admin.register(Finding)
-class FindingAdmin(CaseworkAdmin):
+class FindingAdmin(AttachmentsAdmin):
     list_display = tuple(LIST_COLUMNS.values())
     list_display_links = (LIST_COLUMNS["title"],)
     list_filter = (
@@ -254,6 +255,7 @@ class FindingAdmin(CaseworkAdmin):
         context = {
             **shown,
             "casework": casework,
+            "attached": files_of(request, finding),
             "complaints": about_finding(finding),
             "complain_address": entry_address(finding) if finding.table and can_work_cases(request) else "",
             "neighbours": neighbours_of(request, self, finding),

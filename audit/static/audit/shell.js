@@ -5,7 +5,7 @@ for (const select of document.querySelectorAll("select[data-sends]")) {
   select.addEventListener("change", () => select.form.requestSubmit(button));
 }
 
-// A filter closes when its choice is made, by Escape, and by a click beside it. Only one is open.
+// An open filter closes by Escape, and by a click elsewhere.
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
   for (const open of document.querySelectorAll(".pill-filter details[open], details.all-filters[open]")) {

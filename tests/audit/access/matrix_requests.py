@@ -215,6 +215,10 @@ for _method, _what in (("GET", "where another officer proposed it"), ("POST", "a
             **SIGNED,
         },
     )
+one("GET", "admin/inbox/")
+AT["POST", "admin/inbox/", "a hand-over note"] = lambda world, site, who: Ask(
+    "/admin/inbox/", {"casino": str(site.casino.pk), "text": "two tables are still open"}
+)
 one("GET", "admin/search/", "the palette", path="admin/search/?q=t1")
 AT["POST", "admin/state/proof/", "the file"] = lambda world, site, who: Ask(
     "/admin/state/proof/", form={"stream": site.rows["loggedstream"].name, "seq": "1"}, is_read=True
@@ -294,6 +298,14 @@ ANYWHERE["POST", f"{FINDING}undo/", "actions of colleagues"] = lambda world, who
 AT["POST", f"{FINDING}views/<int:pk>/delete/", "a colleague’s"] = lambda world, site, who: Ask(
     f"/{FINDING}views/{site.view.pk}/delete/"
 )
+PDF_FILE = b"%PDF-1.7\n%%EOF\n"
+AT["POST", f"{FINDING}<int:pk>/attach/", "a PDF"] = lambda world, site, who: Ask(
+    f"/{FINDING}{site.finding.pk}/attach/", {"file": SimpleUploadedFile("statement.pdf", PDF_FILE)}
+)
+for _end, _what in (("", "the file"), ("erase/", "with a reason")):
+    AT["POST", f"{FINDING}<int:pk>/attachment/<int:number>/{_end}", _what] = lambda world, site, who, end=_end: Ask(
+        f"/{FINDING}{site.finding.pk}/attachment/{site.attachment.pk}/{end}", {"reason": "the court asked", **SIGNED}
+    )
 CASES: dict[str, tuple[Callable[[Site], Any], Callable[[Site], Form]]] = {
     "take": (lambda site: site.finding, lambda site: {}),
     "assign": (lambda site: site.finding, lambda site: {"assignee": site.colleague.username}),

@@ -25,7 +25,7 @@ from audit.access import accounts
 from audit.adjudication import runs as adjudication_runs
 from audit.adjudication import what_if as what_if_runs
 from audit.adjudication.replay import advance
-from audit.casework import actions, complaints, payment_orders, session_closing
+from audit.casework import actions, attachments, complaints, payment_orders, session_closing
 from audit.event_store import audit_trail
 from audit.event_store.audit_trail import COMMAND
 from audit.models import (
@@ -292,6 +292,9 @@ class Site:
         now = timezone.now()
         Alert.objects.create(casino=casino, table=self.table, kind="table-silent", since=now, opened_at=now)
         address = f"{self.mark(Mark.MAIL, 'video')}@x.example"
+        case = Case.objects.get(pk=self.finding.case_id)
+        name = f"{self.mark(Mark.NAME, ' file')}.pdf"
+        self.attachment = attachments.attach(self.colleague, case, name, b"%PDF-1.7\n%%EOF\n")
         self.contacts = CaseContacts.objects.create(casino=casino, video_room=address, deputy=self.colleague)
         what_if = what_if_runs.Selection(casino.code)
         self.what_if = what_if_runs.begin(self.mark(Mark.RECORD, "if"), readings={}, selection=what_if, actor="test")

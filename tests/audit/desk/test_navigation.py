@@ -19,12 +19,12 @@ from tests.audit.casework.test_actions import Desk, client_of, hired
 pytestmark = pytest.mark.django_db
 
 EVERYTHING = [
-    *("Overview", "Findings", "To approve", "Nights", "Questions"),
+    *("Overview", "Inbox", "Findings", "To approve", "Nights", "Questions"),
     *("Tables", "People", "Rules and law", "What if"),
     *("Record and proofs", "Exports", "Officers’ trail", "Settings"),
 ]
 EN_FRANCAIS = [
-    *("Vue d’ensemble", "Constats", "À approuver", "Nuits", "Questions"),
+    *("Vue d’ensemble", "Boîte de réception", "Constats", "À approuver", "Nuits", "Questions"),
     *("Tables", "Personnes", "Règles et textes", "Et si"),
     *("Registre et preuves", "Exports", "Journal des agents", "Réglages"),
 ]
@@ -49,7 +49,7 @@ def current(client: Client, address: str) -> list[str]:
     [
         (Role.SECOND, set()),
         (Role.DIRECTOR, set()),
-        (Role.AUDITOR, {"People", "To approve"}),
+        (Role.AUDITOR, {"People", "To approve", "Inbox"}),
         (Role.ADMINISTRATOR, set(EVERYTHING) - {"Overview", "To approve", "People", "Settings"}),
     ],
 )

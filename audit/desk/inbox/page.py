@@ -1,0 +1,120 @@
+"""The inbox: what waits for the signed-in officer, with the hand-over notes of the shift before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from django.contrib import admin, messages
+from django.db.models import QuerySet
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.utils import timezone
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from audit.casework import inbox, shift_notes
+from audit.casework.actions import ActionRefused
+from audit.desk import kept_words
+from audit.desk.addresses import page_of
+from audit.desk.findings.casework import ACTION_TITLES
+from audit.desk.navigation import is_of_several
+from audit.desk.scoped_admin import demands, narrowed, officer_of, scope_of
+from audit.models import Casino, ShiftNote
+from audit.presentation import date_time, finding_title, officer_name, reference
+
+TITLES: Mapping[str, Promise] = {
+    "due": _("Due today"),
+    "video": _("Video ends"),
+    "mentioned": _("Mentioned"),
+    "assigned": _("Assigned to me by others"),
+    "reopened": _("Reopened"),
+    "decided": _("Decided"),
+}
+"""What the page calls the kinds of lines, in the order of ``inbox.KINDS``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line as the page shows it."""
+
+    address: str
+    reference: str
+    title: str
+    about: str
+    says: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """The lines of one kind."""
+
+    name: str
+    title: Promise
+    lines: Sequence[Line]
+
+
+@demands(*shift_notes.WRITERS)
+def inbox_view(request: HttpRequest) -> HttpResponse:
+    """Show the inbox. POST leaves a hand-over note at the casino of the field ``casino``."""
+    casinos = narrowed(scope_of(request, *shift_notes.WRITERS).casinos(), request, "pk").order_by("code")
+    if request.method == "POST":
+        return _hand_over(request)
+    now, several = timezone.now(), is_of_several(request)
+    lines = inbox.lines_of(officer_of(request), [casino.pk for casino in casinos], now)
+    context = {
+        **admin.site.each_context(request),
+        "title": _("Inbox"),
+        "sections": [
+            Section(kind, TITLES[kind], [_line(each, of_several=several) for each in found])
+            for kind, found in lines.items()
+        ],
+        "notes": shift_notes.recent(notes_of(request), now),
+        "casinos": casinos,
+        "several": several,
+        "mention": officer_of(request).get_username(),
+    }
+    return TemplateResponse(request, "admin/audit/inbox/inbox.html", context)
+
+
+def notes_of(request: HttpRequest) -> QuerySet[ShiftNote]:
+    """Return the hand-over notes of the casinos that a list shows the officer."""
+    return narrowed(scope_of(request, *shift_notes.WRITERS).rows(ShiftNote.objects.all()), request)
+
+
+def _hand_over(request: HttpRequest) -> HttpResponse:
+    sent = request.POST.get("casino", "")
+    known = scope_of(request, *shift_notes.WRITERS).casinos()
+    is_id = sent.isascii() and sent.isdigit() and len(sent) < 19
+    casino: Casino | None = known.filter(pk=int(sent)).first() if is_id else None
+    if casino is None:
+        raise Http404
+    try:
+        shift_notes.hand_over(officer_of(request), casino, request.POST.get("text", ""))
+    except ActionRefused as refused:
+        messages.error(request, str(refused))
+        kept_words.keep(request, request.path)
+    else:
+        messages.success(request, _("The note is there for the next shift."))
+    return redirect("admin:inbox")
+
+
+def _line(line: inbox.Line, *, of_several: bool) -> Line:
+    finding, action = line.finding, line.action
+    where = [finding.table.code if finding.table else "", str(finding.casino) if of_several else ""]
+    at = date_time(line.at, finding.casino)
+    says = (
+        f"{officer_name(action.officer)} {ACTION_TITLES.get(action.type, action.type)}".rstrip(":")
+        if action is not None
+        else ""
+    )
+    return Line(
+        page_of("finding", finding.pk),
+        reference(finding),
+        finding_title(finding.rule),
+        " · ".join(filter(None, (*where, at))),
+        says,
+        action.reason if action is not None else "",
+    )
