@@ -37,9 +37,11 @@ def apply_database_roles(**kwargs: Any) -> None:
     A log that is on a cluster stays there: what a migration has made of its functions, every node gets.
     """
     from audit.access import applied_roles
+    from audit.casework import video
     from audit.event_store import cluster
 
     if kwargs["using"] == "default":
+        video.keep_days()
         if cluster.is_distributed():
             cluster.distribute()
         applied_roles.apply()

@@ -294,6 +294,10 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     **{f"audit_{name}": (WORKER,) for name in ("number_findings", "number_run")},
     # Of triggers.
     "audit_case_of": (),
+    "audit_case_of_person": (),
+    "audit_money_stands_out": (),
+    "audit_before_video_ends": (),
+    "audit_video_days": (),
     "audit_deadline_of": (),
     "audit_incident_case": (),
     "audit_head_of_case": (),

@@ -260,6 +260,12 @@ def _published(adjudicated: Schema) -> Schema:
         "ruleset": NULLABLE,
         "engine_version": TEXT,
         "status": {"type": "string", "enum": FindingStatus.values},
+        "priority": {
+            "type": ["integer", "null"],
+            "minimum": 1,
+            "maximum": 4,
+            "description": "Of its incident in the queue; null without a case.",
+        },
         "cleared": {**COUNT, "description": "What officers had paid, or waived, of what is owed, in minor units."},
         "case": {**case, "type": ["object", "null"]},
     }

@@ -20,7 +20,7 @@ from audit.casework import holds, patterns, video
 from audit.casework.priority import by_urgency
 from audit.casework.state_machine import TRANSITIONS, Transition
 from audit.event_store import audit_trail
-from audit.models import Case, CaseAction, Finding, FindingStatus, Officer
+from audit.models import Case, CaseAction, Finding, FindingStatus, LoggedStream, Officer
 from audit.models.cases import Outcome, State
 from audit.presentation import local, reference
 
@@ -133,7 +133,8 @@ def _keep(
 class Known:
     """What decides whether transitions of a case are allowed, looked up once where a page shows all of them.
 
-    ``finding`` is one of the case, if the page has one. All findings of a case are of one stream, and so of one table.
+    ``finding`` is one of the case, if the page has one. All findings of a case but questions about a person are of one
+    table.
     """
 
     def __init__(self, case: Case, finding: Finding | None = None) -> None:
@@ -390,7 +391,8 @@ def _apply(
 
 def answered_by(case: Case) -> str:
     """Return the id of the croupier whose answer a case may have: of the finding that it is of; "" if not known."""
-    finding = Finding.objects.filter(case=case, seq=case.seq, rule=case.rule, wager=case.wager).order_by("-pk").first()
+    of_stream = Finding.objects.filter(case=case, stream=case.stream_id)
+    finding = of_stream.filter(seq=case.seq, rule=case.rule, wager=case.wager).order_by("-pk").first()
     return finding.croupier if finding is not None else ""
 
 
@@ -457,7 +459,7 @@ def _record(
     *,
     at: datetime | None = None,
 ) -> None:
-    stream = Finding.objects.filter(case=case).values_list("stream__name", flat=True).first()
+    stream = LoggedStream.objects.filter(pk=case.stream_id).values_list("name", flat=True).first()
     data = {"case": case.pk, "stream": stream or "", "seq": case.seq, "rule": case.rule, "wager": case.wager}
     data |= stated or {}
     if about:

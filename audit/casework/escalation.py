@@ -11,7 +11,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope, officers_with
 from audit.event_store import audit_trail
-from audit.models import Case, CaseContacts, Escalation, EscalationNotice, Finding, Officer, VideoRequest
+from audit.models import Case, CaseContacts, Escalation, EscalationNotice, Finding, LoggedStream, Officer, VideoRequest
 from audit.models.cases import State
 from audit.models.officers import is_active_account
 
@@ -46,7 +46,7 @@ def _escalate(case_id: int, now: datetime) -> bool:
             return False
         notified = _notified(case, deputy)
         EscalationNotice.objects.bulk_create(EscalationNotice(escalation=escalation, officer=each) for each in notified)
-        stream = Finding.objects.filter(case=case).values_list("stream__name", flat=True).first()
+        stream = LoggedStream.objects.filter(pk=case.stream_id).values_list("name", flat=True).first()
         audit_trail.record(
             "system",
             "case.escalated",

@@ -1,15 +1,24 @@
 """The priority of an incident, 1 to 4, and the order of the queue: by deadline in groups, by priority within a group.
 
     severity       critical 3, major 2, minor 1, information 0: the most severe finding of the case
-    × money        one more from the casino's threshold on, one less below a tenth of it, by what the incident owes
-    × repetition   one more where the same croupier has two more findings of the rule within thirty days
+    + evidence     of a question about a person: one, two from odds of a million against chance, three from a thousand
+                   million on
+    + money        one more from the casino's threshold on, one less below a tenth of it, by what the incident owes; of
+                   a question about a person, by what he won or lost beyond chance
+    + repetition   one more where the same croupier has two more findings of the rule within thirty days
+    + persons      one more where three players are owed or owe, or a question is about a player and a croupier
 
 A finding about chance itself is unfair whatever the sum: it has the highest. The severity of a finding is the law's
-and never changes by this.
+and never changes by this. The end of the video decides the deadline, and so the group: ``sql/priority.sql``. A question
+about a person with much money and the strongest evidence comes before every group.
+
+Everything that shows or sends a priority reads it from here: the queue, the overview, the night, persons, mails,
+exports, the interface and its webhooks.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from typing import Any
@@ -24,6 +33,7 @@ from django.db.models import (
     F,
     Func,
     IntegerField,
+    JSONField,
     OuterRef,
     Q,
     QuerySet,
@@ -36,10 +46,11 @@ from django.utils import timezone
 from django.utils.translation import get_language, gettext
 
 from audit.casework.debts import owed_sql
+from audit.casework.video import is_deadlines_reason
 from audit.models import Case as CaseRow
 from audit.models import Finding
 from audit.models.adjudication import Severity
-from audit.presentation import money_in_prose
+from audit.presentation import labelled, money_in_prose, multiple, whole_times
 from settlement.catalogue.sentences import EXPONENTS, minor_units
 
 HIGHEST = 4
@@ -77,8 +88,58 @@ _MINOR_UNITS = "(case %(expressions)s {} else 100 end)".format(
 )
 """SQL of the minor units in one unit of a currency. As one expression: Django would compile each branch every time."""
 
+QUESTIONS = frozenset(
+    {
+        "accounting-drift",
+        "concentration",
+        "croupier-luck",
+        "payout-error-rate",
+        "payout-errors-one-sided",
+        "player-luck",
+        "shooter-fairness",
+        "void-call-bias",
+    }
+)
+"""Rules of the ledger that can ask about a person."""
+
+STRONG, STRONGEST = 6, 9
+"""The powers of ten, of the odds against chance, from which a question weighs as a minor or a major finding does."""
+
+SEVERAL = 3
+"""Players of one incident that make it more urgent."""
+
 DUE = (timedelta(0), timedelta(hours=6), timedelta(days=1), timedelta(days=3))
 """Where a group of the queue ends, from now: late, within six hours, within a day, within three days, later."""
+
+FIRST, LATE = 0, 1
+"""The numbers of the first two groups of the queue: what is looked at before everything else, and what is late."""
+
+_NAMES = ", ".join(f"'{each}'" for each in sorted(QUESTIONS))
+_IS_QUESTION = f'"audit_finding"."rule" in ({_NAMES})'
+_OF_QUESTION = (
+    'm.case_id = "audit_finding"."case_id" and m.status = \'standing\''
+    f" and m.rule in ({_NAMES}) and (m.player <> '' or m.croupier <> '')"
+)
+
+_SAID = "(m.facts ->> 'evidence')"
+# As ``audit.presentation.whole_times`` keeps it: a power of ten with raised digits, or a number with spaces.
+_POWER = (
+    f"case when {_SAID} ~ '^10[⁰¹²³⁴⁵⁶⁷⁸⁹]+$' then translate(substr({_SAID}, 3), '⁰¹²³⁴⁵⁶⁷⁸⁹', '0123456789')::integer"
+    f" else length(regexp_replace({_SAID}, '\\D', '', 'g')) - 1 end"
+)
+_EVIDENCE = f"(case when {_IS_QUESTION} then (select max({_POWER}) from audit_finding m where {_OF_QUESTION}) end)"
+
+_FACTS = (
+    f"(case when {_IS_QUESTION} then (select m.facts from audit_finding m where {_OF_QUESTION}"
+    " and m.facts ->> 'staked' is not null order by (m.facts ->> 'nights')::bigint desc, m.id desc limit 1) end)"
+)
+
+_PERSONS = f"""(case when {_IS_QUESTION} then
+  (select count(distinct nullif(m.player, '')) > 0 and count(distinct nullif(m.croupier, '')) > 0
+   from audit_finding m where {_OF_QUESTION})
+  else (select count(distinct nullif(m.player, '')) >= {SEVERAL} from audit_finding m
+        where m.case_id = "audit_finding"."case_id" and m.status = 'standing' and m.difference is not null
+          and m.owed is not null) end)"""
 
 
 def units_of_currency() -> Func:
@@ -89,9 +150,18 @@ def units_of_currency() -> Func:
 def with_priority(findings: QuerySet[Finding]) -> QuerySet[Any]:
     """Return ``findings``, each with what its priority comes from, and the priority: None where there is no case.
 
-    ``priority_money`` is -1, 0 or 1, ``priority_repeated`` whether others are like it.
+    ``priority_money`` is -1, 0 or 1, ``priority_repeated`` whether others are like it, ``priority_persons`` whether
+    several persons are concerned; ``priority_evidence`` is the power of ten of the odds against chance of a question
+    about a person, None of anything else. ``question_facts`` are what the latest question of its incident says that
+    the person staked and won; None if none does.
     """
-    described = findings.annotate(priority_money=_money_step(), priority_repeated=is_repeated())
+    described = findings.annotate(
+        priority_money=_money_step(),
+        priority_repeated=is_repeated(),
+        priority_evidence=RawSQL(_EVIDENCE, (), IntegerField()),
+        priority_persons=RawSQL(_PERSONS, (), BooleanField()),
+        question_facts=RawSQL(_FACTS, (), JSONField(null=True)),
+    )
     return described.annotate(priority=Case(When(case=None, then=Value(None)), default=_priority()))
 
 
@@ -101,10 +171,13 @@ def by_urgency(findings: QuerySet[Finding], now: datetime | None = None) -> Quer
 
 
 def with_due_group(findings: QuerySet[Finding], now: datetime | None = None) -> QuerySet[Any]:
-    """Return ``findings`` with the number of the group in which their deadline lies, 0 where it has passed."""
+    """Return ``findings``, which have their priority, with the number of their group: ``FIRST`` before all others, then
+    that in which their deadline lies, ``LATE`` where it has passed."""
     now = now or timezone.now()
-    groups = [When(case__deadline__lt=now + ends, then=Value(group)) for group, ends in enumerate(DUE)]
-    return findings.annotate(due_group=Case(*groups, default=Value(len(DUE)), output_field=IntegerField()))
+    first = When(priority_evidence__gte=STRONGEST, priority_money=1, then=Value(FIRST))
+    groups = [When(case__deadline__lt=now + ends, then=Value(group)) for group, ends in enumerate(DUE, LATE)]
+    last = Value(LATE + len(DUE))
+    return findings.annotate(due_group=Case(first, *groups, default=last, output_field=IntegerField()))
 
 
 URGENCY = (F("due_group").asc(), F("priority").desc(nulls_last=True), "case__deadline", "-pk")
@@ -113,7 +186,8 @@ URGENCY = (F("due_group").asc(), F("priority").desc(nulls_last=True), "case__dea
 
 @cache
 def _money_step() -> Func:
-    """Return how the money of the case moves its priority: by what the incident owes, of both sides together.
+    """Return how the money of the case moves its priority: by what the incident owes, of both sides together; of a
+    question about a person, by what he won or lost beyond chance.
 
     One look into an index: the threshold is that of the finding outside, whose casino and currency are its case's.
     """
@@ -122,7 +196,9 @@ def _money_step() -> Func:
         template=(
             "(select case when owed >= threshold then 1"
             f" when owed < threshold / {SHARE_OF_THRESHOLD} then -1 when owed is not null then 0 end"
-            f" from ({owed_sql('%(expressions)s as threshold')}) of_case)"
+            f" from (select case when {_IS_QUESTION} then (select max(abs((m.facts ->> 'beyond_chance')::bigint))"
+            f" from audit_finding m where {_OF_QUESTION}) else ({owed_sql()}) end as owed,"
+            " %(expressions)s as threshold) of_case)"
         ),
         output_field=IntegerField(),
     )
@@ -151,7 +227,7 @@ def alike_of() -> QuerySet[Finding]:
 def priority_over(row: str) -> tuple[str, tuple[Any, ...]]:
     """Return the SQL of the priority and its parameters, over columns of ``row`` that are found out already.
 
-    They are ``priority_money``, ``priority_repeated``, ``case_rule`` and ``case_weight``. In a query of Django's, each
+    They are those that ``with_priority`` annotates, ``case_rule`` and ``case_weight``. In a query of Django's, each
     would be found out once for itself and once more for the priority.
     """
     columns = {
@@ -159,6 +235,8 @@ def priority_over(row: str) -> tuple[str, tuple[Any, ...]]:
         for name, output_field in (
             ("priority_money", IntegerField()),
             ("priority_repeated", BooleanField()),
+            ("priority_evidence", IntegerField()),
+            ("priority_persons", BooleanField()),
             ("case_rule", CharField()),
             ("case_weight", IntegerField()),
         )
@@ -176,12 +254,44 @@ def _priority(rule: str = "case__rule", weight: str = "case__weight") -> Case:
         - F(weight)
         + Coalesce(F("priority_money"), Value(0))
         + Case(When(priority_repeated=True, then=Value(1)), default=Value(0))
+        + Case(When(priority_persons=True, then=Value(1)), default=Value(0))
+        + Case(
+            When(priority_evidence__gte=STRONGEST, then=Value(3)),
+            When(priority_evidence__gte=STRONG, then=Value(2)),
+            When(priority_evidence__gte=0, then=Value(1)),
+            default=Value(0),
+        )
     )
     return Case(
         When(**{f"{rule}__in": UNFAIR}, then=Value(HIGHEST)),
         default=Least(Greatest(level, Value(1)), Value(HIGHEST)),
         output_field=IntegerField(),
     )
+
+
+def priority_in_words(finding: Finding) -> str:
+    """Return the priority of a finding of ``with_priority`` with its reasons: “4/4: critical · €100 or more”.
+
+    "" for one without a case.
+    """
+    level: int | None = finding.priority  # type: ignore[attr-defined]  # annotated
+    return "" if level is None else labelled(f"{level}/{HIGHEST}", " · ".join(reasons(finding)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Why:
+    """What a priority comes from. ``threshold`` is in minor units, of large sums alone; ``odds`` of a question, as the
+    record keeps them, "" of anything else. ``is_before_video_ends``: the deadline is the day before the video ends."""
+
+    weight: int
+    threshold: int
+    currency: str
+    money: int | None
+    is_repeated: bool
+    has_several_persons: bool
+    is_unfair: bool
+    odds: str
+    is_before_video_ends: bool
 
 
 def reasons(finding: Finding) -> list[str]:
@@ -193,30 +303,36 @@ def reasons(finding: Finding) -> list[str]:
     if case is None:
         return []
     money: int | None = finding.priority_money  # type: ignore[attr-defined]  # annotated
-    is_repeated = bool(finding.priority_repeated)  # type: ignore[attr-defined]  # annotated
-    threshold = minor_units(finding.casino.priority_threshold, finding.currency) if money == 1 else 0
-    is_unfair = case.rule in UNFAIR
-    return list(_reasons(case.weight, threshold, finding.currency, money, is_repeated, is_unfair, get_language()))
+    evidence: int | None = finding.priority_evidence  # type: ignore[attr-defined]  # annotated
+    why = _Why(
+        case.weight,
+        minor_units(finding.casino.priority_threshold, finding.currency) if money == 1 else 0,
+        finding.currency,
+        money,
+        bool(finding.priority_repeated),  # type: ignore[attr-defined]  # annotated
+        bool(finding.priority_persons),  # type: ignore[attr-defined]  # annotated
+        case.rule in UNFAIR,
+        "" if evidence is None else whole_times(10**evidence),
+        finding.heads_case and is_deadlines_reason(case, finding),
+    )
+    return list(_reasons(why, get_language()))
 
 
 @lru_cache(maxsize=1_000)
-def _reasons(
-    weight: int,
-    threshold: int,
-    currency: str,
-    money: int | None,
-    is_repeated: bool,
-    is_unfair: bool,
-    active: str | None,
-) -> tuple[str, ...]:
-    """Return the reasons in the language that is ``active``; ``threshold`` is in minor units, of large sums alone."""
-    if is_unfair:
-        return (gettext("unfair, whatever the amount"),)
-    parts = [str(Severity(Severity.values[weight]).label)]
-    if money == 1:
-        parts.append(gettext("%(amount)s or more") % {"amount": money_in_prose(threshold, currency)})
-    elif money == -1:
+def _reasons(why: _Why, active: str | None) -> tuple[str, ...]:
+    """Return the reasons in the language that is ``active``."""
+    last = (gettext("the video ends a day after the deadline"),) if why.is_before_video_ends else ()
+    if why.is_unfair:
+        return (gettext("unfair, whatever the amount"), *last)
+    parts = [str(Severity(Severity.values[why.weight]).label)]
+    if why.odds:
+        parts.append(gettext("odds against chance: %(odds)s to 1 or more") % {"odds": multiple(why.odds)})
+    if why.money == 1:
+        parts.append(gettext("%(amount)s or more") % {"amount": money_in_prose(why.threshold, why.currency)})
+    elif why.money == -1:
         parts.append(gettext("a small amount"))
-    if is_repeated:
+    if why.is_repeated:
         parts.append(gettext("repeated by the same croupier"))
-    return tuple(parts)
+    if why.has_several_persons:
+        parts.append(gettext("several persons concerned"))
+    return (*parts, *last)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from django.conf import settings
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Q
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -22,6 +22,18 @@ AROUND = timedelta(minutes=5)
 """What is asked for before the deciding event and after the one that completes the finding, or around a moment."""
 
 NO_ROOM = _("The video room has no address. An administrator of the casino sets it in Settings.")
+
+
+def keep_days() -> None:
+    """Tell the database for how many days casinos keep their video: it gives a case its deadline."""
+    days = int(settings.CABOCHON_VIDEO_DAYS)
+    with connection.cursor() as cursor:
+        cursor.execute("select audit_video_days()")
+        if cursor.fetchone() != (days,):
+            cursor.execute(
+                "create or replace function audit_video_days() returns integer language sql immutable parallel safe"
+                f" as 'select {days}'"
+            )
 
 
 def video_room(casino_id: int) -> str:
@@ -89,8 +101,15 @@ def window_of(finding: Finding) -> tuple[datetime, datetime]:
     return begins_at - AROUND, finding.occurred_at + AROUND
 
 
+def is_deadlines_reason(case: Case, finding: Finding) -> bool:
+    """Return whether a case is to be closed when it is because its video ends a day later. ``finding`` is its cause."""
+    ends = finding.occurred_at + timedelta(days=settings.CABOCHON_VIDEO_DAYS)
+    return finding.table_id is not None and case.deadline == ends - timedelta(days=1)
+
+
 def _head_of(case: Case) -> Finding | None:
-    return Finding.objects.filter(case=case, seq=case.seq, rule=case.rule, wager=case.wager).order_by("-pk").first()
+    of_stream = Finding.objects.filter(case=case, stream=case.stream_id)
+    return of_stream.filter(seq=case.seq, rule=case.rule, wager=case.wager).order_by("-pk").first()
 
 
 def stated_of(request: VideoRequest) -> dict[str, str | int]:

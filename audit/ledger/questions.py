@@ -6,7 +6,7 @@ question that was asked stays asked: no run supersedes it, whatever is corrected
 
 from __future__ import annotations
 
-from datetime import UTC
+from datetime import UTC, timedelta
 
 import msgspec
 
@@ -14,6 +14,7 @@ from audit.event_store import read
 from audit.ledger import evenings
 from audit.models import BatchKind, Finding, LedgerBatch, LedgerProcess, LedgerQuestion, LoggedStream
 from audit.models.ledger import BY_PERSON, kept
+from audit.persons.play import sessions_of
 from audit.presentation import whole_times
 from audit.transparency import kept_findings
 from audit.transparency.integrity_findings import integrity_finding
@@ -22,6 +23,7 @@ from settlement.eprocess.channels import is_seen
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.ledger import Question
 from settlement.eprocess.observations import Payout, decode
+from settlement.persons.stream_money import Play
 
 NEAR = 200
 """Events before the close at one of which a question is put where another of its rule is at the close."""
@@ -31,6 +33,9 @@ _IN_MESSAGE = (
     "pair-concentration", "player-concentration", "croupier-voids", "pair-voids", "closer-drift", "duty-drift",
 )  # fmt: skip
 """Kinds whose message names the persons; that of another has the subject."""
+
+_OF_LUCK = ("player-luck", "pair-luck", "late-luck", "corrected-luck")
+"""Kinds about what a player won or lost: their findings say how much."""
 
 _NAMED = {
     "shift-drift": "shift",
@@ -109,10 +114,27 @@ def _finding(stream: LoggedStream, seq: int, process: LedgerProcess, question: Q
     named = _named_in(process)
     if process.kind in _IN_MESSAGE:
         facts |= named
+    if process.kind in _OF_LUCK:
+        facts |= _played(process, stream)
     finding = integrity_finding(stream, question.rule, seq, occurred_at=instants[seq].astimezone(UTC), facts=facts)
     finding.player = named.get("player", named.get("staker", ""))
     finding.croupier = named.get("croupier", named.get("closer", ""))
     return finding
+
+
+def _played(process: LedgerProcess, stream: LoggedStream) -> dict[str, int]:
+    """Return what the player of a process staked and won since it began, in the currency of ``stream``, as facts."""
+    player, play, nights = process.subject.partition(", ")[0], Play(), set()
+    until = stream.gaming_day + timedelta(days=1)
+    for _stream, own in sessions_of(process.casino, player, process.first_day, until):
+        if own.play is not None and own.currency == stream.currency:
+            play += own.play
+            nights.add(own.gaming_day)
+    if not play.handle:
+        return {}
+    won = -play.recorded
+    result = {"won": won} if won >= 0 else {"lost": -won}
+    return {"nights": len(nights), "staked": play.handle, **result, "beyond_chance": -round(play.luck)}
 
 
 def _named_in(process: LedgerProcess) -> dict[str, str]:

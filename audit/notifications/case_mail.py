@@ -15,10 +15,12 @@ from django.utils.translation import gettext as _
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
 from audit.casework.escalation import AT_ONCE, is_due, notices_to_mail
+from audit.casework.priority import priority_in_words, with_priority
+from audit.casework.titles import incident_title
 from audit.event_store import audit_trail
 from audit.models import EscalationNotice, Finding, NightSubscriber, Officer, VideoRequest
 from audit.notifications import delivery
-from audit.presentation import date_time, day, finding_title, labelled, officer_name, reference
+from audit.presentation import date_time, day, labelled, officer_name, reference
 from settlement.catalogue import Language
 
 
@@ -111,7 +113,8 @@ def late_message(notices: Sequence[EscalationNotice], *, number: int) -> EmailMe
     if not Scope.of(officer, *Capability).includes(casino.pk):
         return None
     standing = Finding.objects.standing().filter(case__in=[each.escalation.case_id for each in notices])
-    heads = {each.case_id: each for each in standing.select_related("table").order_by("-pk")}
+    related = standing.select_related("table", "casino", "case")
+    heads = {each.case_id: each for each in with_priority(related).order_by("heads_case", "-pk")}
     late = [(each, heads[each.escalation.case_id]) for each in notices if each.escalation.case_id in heads]
     if not late:
         return None
@@ -140,7 +143,8 @@ def _late_facts(notice: EscalationNotice, finding: Finding, *, sees_record: bool
     ]
     if sees_record:
         facts += [
-            (_("Finding"), finding_title(finding.rule)),
+            (_("Finding"), incident_title(finding)),
+            (_("Priority"), priority_in_words(finding)),
             (_("Table"), finding.table.code if finding.table is not None else ""),
             (_("Gaming day"), day(finding.gaming_day, with_weekday=True, with_year=True)),
             (_("Officer"), officer_name(case.assigned_to)),

@@ -19,6 +19,7 @@ from django.db.models import QuerySet
 
 from audit.access.scope import Scope
 from audit.adjudication.incidents import look_up_consequences
+from audit.casework.priority import with_priority
 from audit.event_store.streams import instant
 from audit.models import ChangeKind, Finding, FindingChange
 from audit.transparency import epochs
@@ -98,6 +99,8 @@ def documents(found: Sequence[FindingChange]) -> list[dict[str, Any]]:
     Only those of a sandbox have ``sandbox``: whoever takes findings of several casinos can tell them from real ones.
     """
     epoch = epochs.current().number
+    of_changes = Finding.objects.filter(pk__in={change.finding_id for change in found})
+    priorities = dict(with_priority(of_changes).values_list("pk", "priority"))
     return [
         {
             "cursor": str(Cursor(epoch, change.position or 0)),
@@ -105,17 +108,17 @@ def documents(found: Sequence[FindingChange]) -> list[dict[str, Any]]:
             "at": instant(change.at),
             "casino": change.casino.code,
             **({"sandbox": True} if change.casino.is_sandbox else {}),
-            "finding": finding_document(change.finding),
+            "finding": finding_document(change.finding, priorities.get(change.finding_id)),
         }
         for change in found
     ]
 
 
-def finding_document(finding: Finding) -> dict[str, Any]:
+def finding_document(finding: Finding, priority: int | None) -> dict[str, Any]:
     """Return a finding as section 6 of the event contract has it, with its table, its times, its status and its case.
 
-    ``cleared`` is what officers had paid or waived of ``owed``, in minor units. Of the case it has state and outcome;
-    what officers wrote stays at the desk.
+    ``priority`` is that of its incident in the queue, None without a case. ``cleared`` is what officers had paid or
+    waived of ``owed``, in minor units. Of the case it has state and outcome; what officers wrote stays at the desk.
     """
     case = finding.case
     return {
@@ -127,6 +130,7 @@ def finding_document(finding: Finding) -> dict[str, Any]:
         "ruleset": finding.ruleset,
         "engine_version": finding.engine_version,
         "status": finding.status,
+        "priority": priority,
         "case": None if case is None else {"id": case.pk, "state": case.state, "outcome": case.outcome or None},
         "cleared": finding.cleared,
         **finding.as_dict(),

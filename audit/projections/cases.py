@@ -82,9 +82,8 @@ def wrong_cases(casino_id: int | None) -> Iterator[WrongRow]:
 
 def _wrong_heads(casino_id: int | None) -> Iterator[WrongRow]:
     """Yield the findings that a queue shows for a case that is of another, or does not show for their own."""
-    own = Exists(
-        Case.objects.filter(pk=OuterRef("case"), seq=OuterRef("seq"), rule=OuterRef("rule"), wager=OuterRef("wager"))
-    )
+    names = ("seq", "rule", "wager", "stream_id")
+    own = Exists(Case.objects.filter(pk=OuterRef("case"), **{each: OuterRef(each) for each in names}))
     found = Finding.objects.all() if casino_id is None else Finding.objects.filter(casino=casino_id)
     wrong = found.annotate(is_own=own).exclude(heads_case=F("is_own"))
     for name, seq, rule, heads in wrong.values_list("stream__name", "seq", "rule", "heads_case"):

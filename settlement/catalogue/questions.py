@@ -31,8 +31,22 @@ _FACTS: Mapping[str, Kind] = MappingProxyType(
         "draws": "number",
         "evidence": "multiple",
         "alpha": "text",
+        "nights": "number",
+        "staked": "money",
+        "won": "money",
+        "lost": "money",
+        "beyond_chance": "money",
     }
 )
+
+_PLAYED = Wording(
+    "[ In {nights} night(s), {won} was won on {staked} staked.][ In {nights} night(s), {lost} was lost on {staked} "
+    "staked.]",
+    "[ En {nights} nuit(s), {won} de gain pour {staked} misés.][ En {nights} nuit(s), {lost} de perte pour {staked} "
+    "misés.]",
+)
+"""What a player has staked, and what he won or lost by it. ``beyond_chance`` is how much of that chance leaves
+unexplained: above zero where he won more."""
 
 _EVIDENCE = Wording(
     " {sessions} session(s) since {since}, {draws} observation(s). Odds against chance: {evidence} to 1. If everything "
@@ -55,7 +69,7 @@ def _question(
 ) -> Rule:
     """Return the rule of a question. ``before`` is its message from the time without a ledger, with
     ``before_facts``."""
-    message = Wording(f"{lead.en}[{_EVIDENCE.en}]", f"{lead.fr}[{_EVIDENCE.fr}]")
+    message = Wording(f"{lead.en}{_PLAYED.en}[{_EVIDENCE.en}]", f"{lead.fr}{_PLAYED.fr}[{_EVIDENCE.fr}]")
     if before is not None:
         message = Wording(message.en + before.en, message.fr + before.fr)
     return Rule(

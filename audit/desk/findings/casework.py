@@ -34,6 +34,7 @@ from audit.casework.escalation import escalations_of
 from audit.casework.priority import ALIKE_DAYS
 from audit.casework.state_machine import TRANSITIONS
 from audit.desk import kept_words
+from audit.casework.video import is_deadlines_reason
 from audit.desk.findings.neighbours import LISTED
 from audit.desk.findings.queues import HEADS, can_work_cases
 from audit.desk.parts import due_ring, state_pie
@@ -315,6 +316,7 @@ def case_context(request: HttpRequest, finding: Finding) -> dict[str, Any] | Non
         "states": [{"title": title, "is_current": state == case.state} for state, title in STEPS.items()],
         "pie": state_pie(case),
         "due": due_ring(time_left(case.deadline, since=case.opened_at)) if case.state != State.CLOSED else "",
+        "is_before_video_ends": finding.heads_case and is_deadlines_reason(case, finding),
         "late": _late_words(case),
         "asks_video": _video_of(known),
         "video": countdown(finding.occurred_at + timedelta(days=settings.CABOCHON_VIDEO_DAYS)),

@@ -13,11 +13,12 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from audit.casework.priority import URGENCY
+from audit.casework.priority import LATE, URGENCY
 from audit.models import Finding
 from audit.presentation import finding_title, labelled, night_of, short_name
 
 DUE_GROUPS: tuple[str | Promise, ...] = (
+    _("First of all"),
     _("Late"),
     _("Within 6 hours"),
     _("Within a day"),
@@ -69,7 +70,7 @@ class Grouping:
 
     def is_late(self, finding: Finding) -> bool:
         """Return whether the group of ``finding`` is of what is late."""
-        return self.name == "deadline" and not finding.due_group  # type: ignore[attr-defined]  # annotated
+        return self.name == "deadline" and finding.due_group == LATE  # type: ignore[attr-defined]  # annotated
 
 
 def _croupier(finding: Finding) -> str:

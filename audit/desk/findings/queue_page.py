@@ -25,6 +25,7 @@ from audit.casework.debts import claim_sql, debt_of_incident, stake_of_incident
 from audit.casework.escalation import escalations_of
 from audit.casework.priority import UNFAIR, alike_of
 from audit.casework.stakes import Stake, stake_of
+from audit.casework.titles import incident_title
 from audit.desk import parts
 from audit.desk.addresses import page_of
 from audit.desk.findings.folding import Amounts, Summed
@@ -351,7 +352,7 @@ def _lines(rows: Sequence[Finding], folded: Mapping[int, FoldedPattern], *, fold
         lines.append(
             Row(
                 finding,
-                finding_title(finding.rule),
+                incident_title(finding),
                 reference(finding),
                 stake,
                 consequences.get(finding.case_id or 0, Consequences()),

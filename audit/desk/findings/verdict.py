@@ -13,6 +13,7 @@ from django.utils.translation import gettext, ngettext
 
 from audit.casework.debts import claim_of
 from audit.casework.stakes import Stake
+from audit.casework.titles import incident_title
 from audit.models import Finding
 from audit.presentation import finding_title, value
 from settlement.account_findings import OF_WINNINGS
@@ -55,11 +56,12 @@ def verdict_of(finding: Finding, stake: Stake, incident: Iterable[Finding] = ())
 
     ``stake`` is the money of the incident where the finding is its cause, else that of the finding.
     """
-    happened = finding_title(finding.rule)
+    happened, called = finding_title(finding.rule), incident_title(finding)
     claims = [each for each in incident if claim_of(each) is not None] if not finding.owed else []
     sentence = _owes(stake) if stake.side else ""
     if not sentence:
-        return Verdict(SafeString(escape(happened)), happened, "", *_terms(finding, stake), claims)
+        rule_title = happened if called != happened else ""
+        return Verdict(SafeString(escape(called)), called, rule_title, *_terms(finding, stake), claims)
     marked = format_html('<em class="{}">{}</em>', stake.side, stake.amount)
     nobody = gettext("an unknown player")
     who = stake.who or nobody

@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 from audit.access.capabilities import Capability
 from audit.casework.debts import debt_of_incident, stake_of_incident
 from audit.casework.stakes import Stake
+from audit.casework.titles import incident_title
 from audit.charts.scatter import Dot, Span, draw_scatter
 from audit.desk import parts
 from audit.desk.findings.shown_findings import in_brief, lines, most_urgent
@@ -29,7 +30,6 @@ from audit.presentation import (
     TimeLeft,
     WriteMoney,
     date_time,
-    finding_title,
     money,
     money_in_prose,
     reference,
@@ -156,7 +156,7 @@ def incident_of(finding: Finding, *, of_several: bool = False) -> Incident:
     assert case is not None, "an incident has a case"
     return Incident(
         finding,
-        finding_title(finding.rule),
+        incident_title(finding),
         reference(finding),
         stake_of_incident(finding, _name(finding, "player")),
         time_left(case.deadline, since=case.opened_at),

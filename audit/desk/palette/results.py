@@ -31,6 +31,7 @@ from django.utils.translation import gettext_lazy as _
 from audit.access.capabilities import Capability
 from audit.casework.debts import stake_of_incident, with_money
 from audit.casework.priority import with_priority
+from audit.casework.titles import incident_title
 from audit.desk import parts
 from audit.desk.icons import icon
 from audit.desk.names import directory_for
@@ -52,7 +53,6 @@ from audit.models.cases import State
 from audit.persons.directory import Directory, players
 from audit.presentation import (
     date_time,
-    finding_title,
     initials,
     language,
     money_in_prose,
@@ -252,7 +252,7 @@ def _finding(query: Query, finding: Finding, names: Directory, *, names_casino: 
         date_time(finding.occurred_at, finding.casino).replace(" ", "\N{NO-BREAK SPACE}"),
         gettext("superseded") if finding.superseded_at is not None else "",
     ]
-    title = finding_title(finding.rule)
+    title = incident_title(finding)
     case = finding.case
     due = ""
     if case is not None and case.state != State.CLOSED and finding.superseded_at is None:

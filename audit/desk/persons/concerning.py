@@ -22,6 +22,7 @@ from audit.access.capabilities import Capability
 from audit.casework.debts import CLAIM, LOSERS, SIDES, stake_of_incident, with_money
 from audit.casework.priority import with_priority
 from audit.casework.stakes import Stake
+from audit.casework.titles import incident_title
 from audit.charts.heat import tint
 from audit.charts.share import draw_share
 from audit.desk import parts
@@ -290,7 +291,7 @@ class Concerning:
         return [
             Row(
                 each,
-                finding_title(each.rule),
+                incident_title(each),
                 reference(each),
                 stake_of_incident(each, each.named.get("player", ""), money),
                 of_case[each.case_id] - 1,

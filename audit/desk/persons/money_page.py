@@ -18,9 +18,10 @@ from audit.desk import parts
 from audit.desk.findings.person_filters import findings_address
 from audit.desk.ledger.page import money_of_day, register_rows
 from audit.desk.names import directory_for
-from audit.desk.persons.player_page import bridge_of, luck_chart, money_address, sessions_of, stayed_with
+from audit.desk.persons.player_page import bridge_of, luck_chart, money_address, stayed_with
 from audit.models import Casino, Finding
 from audit.persons.directory import Directory, players
+from audit.persons.play import sessions_of
 from audit.presentation import finding_title, language, local, money, money_in_prose, night_of, reference, sentence_end
 from audit.reconciliation.month import month_after
 from audit.reconciliation.persons import RULES_OF_PERSONS, identified_at, thresholds_of

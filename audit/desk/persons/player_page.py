@@ -12,8 +12,7 @@ from datetime import date, timedelta
 from math import isqrt
 from typing import Any
 
-import msgspec
-from django.db.models import F, Func, IntegerField, Q, Value
+from django.db.models import Q
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
@@ -28,13 +27,14 @@ from audit.desk.complaints.about import complaints_in
 from audit.desk.icons import icon
 from audit.desk.names import directory_for, sees_names
 from audit.desk.persons.concerning import Concerning, concerning, facts_of, in_words, questions_of
-from audit.models import Casino, Complaint, LoggedStream, StreamMoney
+from audit.models import Casino, Complaint, LoggedStream
 from audit.persons.directory import players
+from audit.persons.play import sessions_of
 from audit.presentation import count, money, money_in_prose, month_of, signed_money
 from audit.presentation import day as shown_day
 from audit.reconciliation import wording
 from audit.reconciliation.month import month_after
-from settlement.persons.stream_money import OfPlayer, Play, decode_player
+from settlement.persons.stream_money import OfPlayer, Play
 
 
 @dataclass(slots=True)
@@ -95,27 +95,6 @@ def _to_pay(found: Concerning) -> dict[str, str] | None:
         return None
     one = fixed("audit_finding_change", owed[0].pk) if len({each.incident for each in owed}) == 1 else ""
     return {"amount": in_words(sums, money_in_prose), "address": one or found.address(owed="player")}
-
-
-def sessions_of(casino: Casino, player: str, first: date, until: date) -> list[tuple[int, OfPlayer]]:
-    """Return what is kept of a player from ``first`` to before ``until``, by stream, the oldest first: one query."""
-    # As the money is written, escapes included. The id may stand there for something else: the row is decoded, and
-    # says whether it is the player's.
-    holds = Func(
-        Value(msgspec.json.encode(player)),
-        F("money"),
-        template="position(%(expressions)s)",
-        arg_joiner=" in ",
-        output_field=IntegerField(),
-    )
-    of_days = StreamMoney.objects.filter(
-        stream__casino=casino, stream__gaming_day__gte=first, stream__gaming_day__lt=until, stream__is_of_desk=False
-    )
-    newest = of_days.order_by("stream_id", "-last_seq", "-pk").distinct("stream_id")
-    rows = StreamMoney.objects.filter(pk__in=newest.values("pk")).annotate(held=holds).filter(held__gt=0)
-    ordered = rows.order_by("stream__gaming_day", "stream_id").values_list("stream_id", "money").iterator()
-    kept = ((stream_id, decode_player(bytes(encoded), player)) for stream_id, encoded in ordered)
-    return [(stream_id, own) for stream_id, own in kept if own is not None]
 
 
 def _play(casino: Casino, code: str, first: date, marks: dict[date, list[str]]) -> dict[str, Any]:

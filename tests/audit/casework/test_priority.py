@@ -92,14 +92,11 @@ def test_severity_and_money_make_the_priority(desk: Desk, severity: str, euros: 
     assert priority(found(desk, severity, euros=euros)) == expected
 
 
-@pytest.mark.parametrize(
-    ("euros", "croupier", "expected"), [(None, "", 1), (9.99, "", 1), (500, "", 1), (500, "c-9", 1)]
-)
-def test_a_question_to_the_house_is_for_information_and_has_the_priority_of_its_case(
-    desk: Desk, euros: float | None, croupier: str, expected: int
-) -> None:
-    questions = [found(desk, "info", rule="goodwill-paid", euros=euros, croupier=croupier) for _ in range(3)]
-    assert [priority(each) for each in questions] == [expected] * 3
+def test_information_opens_a_case_where_much_money_was_given_away(desk: Desk) -> None:
+    given = [found(desk, "info", rule="goodwill-paid", recorded=minor) for minor in (None, 9_999, 10_000)]
+    assert [priority(each) for each in given] == [None, None, 1]
+    replaced = found(desk, "info", rule="dice-replaced-during-point-series-with-cause")
+    assert replaced.case is None
 
 
 @pytest.mark.parametrize("euros", [None, 500])

@@ -13,9 +13,9 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from audit.desk.persons.concerning import concerning
-from audit.desk.persons.player_page import sessions_of
 from audit.event_store import audit_trail
 from audit.models import Casino, Finding, LedgerProcess, LoggedStream, Person, Role
+from audit.persons.play import sessions_of
 from audit.presentation import date_time, money, money_in_prose
 from audit.reconciliation import sessions, wording
 from audit.transparency import kept_findings
