@@ -97,7 +97,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     },
     **{
         f"audit_{name}": {**_READ, WEB: "insert"}
-        for name in ("caseaction", "complaint", "complaintanswer", "shiftnote")
+        for name in ("caseaction", "complaint", "complaintanswer", "informationsigning", "shiftnote")
     },
     # Files may name persons: no reader has them. A file is erased, and its hash stays.
     "audit_attachment": {

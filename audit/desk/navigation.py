@@ -136,6 +136,7 @@ PAGES: tuple[tuple[str | Promise, tuple[Page, ...]], ...] = (
             _list(
                 _("Findings"), "finding", "findings", query="?queue=open", count="open", covers=("audit_view_",),
                 children=(
+                    _list(_("Information"), "informationsigning"),
                     _list(_("Complaints"), "complaint", query="?answered=no"),
                     _list(_("Payment orders"), "paymentorder"),
                 ),

@@ -5,6 +5,7 @@ and the check of the pages import this module."""
 import audit.desk.complaints.admin
 import audit.desk.corrections.admin
 import audit.desk.findings.admin
+import audit.desk.information.admin
 import audit.desk.jobs.admin
 import audit.desk.ledger.admin
 import audit.desk.nights.admin

@@ -20,6 +20,7 @@ from audit.models.corrections import (
 from audit.models.epochs import LeftBatch, LogEpoch, LogFork
 from audit.models.event_store import FIRST_SANDBOX_ID, LoggedBatch, LoggedEvent, LoggedStream
 from audit.models.feed import ChangeKind, FindingChange, PublishedFeed
+from audit.models.information import InformationSigning
 from audit.models.jobs import Job, JobKind, JobState
 from audit.models.ledger import (
     BatchKind,

@@ -26,6 +26,7 @@ from audit.projections.epochs import wrong_epochs
 from audit.projections.feed import wrong_contacts, wrong_counters, wrong_feed, wrong_webhooks
 from audit.projections.figures import wrong_figures
 from audit.projections.found import wrong_findings
+from audit.projections.information import wrong_information
 from audit.projections.ledger import wrong_ledger
 from audit.projections.nights import wrong_nights
 from audit.projections.officers import wrong_officers
@@ -178,6 +179,9 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
     "audit_complaintanswer": (
         held(wrong_complaints, "complaint_id outcome amount paid_seq words answered_by_id answered_at"),
         not_held(ROW_ID, "id"),
+    ),
+    "audit_informationsigning": (
+        held(wrong_information, "id casino_id gaming_day findings digest signed_by_id signed_at"),
     ),
     "audit_correctiondecision": (
         held(

@@ -10,7 +10,8 @@ class WrongRow:
     """A row that differs from what the log says, is missing, or is too many.
 
     ``part`` is what the row is of: ``finding``, ``session``, ``case``, ``action``, ``register``, ``night``,
-    ``signature``, ``complaint``, ``request``, ``what-if``, ``ledger``, ``person``, ``key``, ``batch`` (its signature),
+    ``signature``, ``complaint``, ``information`` (a signed list),
+    ``request``, ``what-if``, ``ledger``, ``person``, ``key``, ``batch`` (its signature),
     ``casino``, ``table``, ``deadline``, ``role``, ``group``, ``link``, ``officer``, ``feed``, ``counter``,
     ``webhook``, ``contacts`` (for cases), ``clock``, ``epoch``, ``run``, ``figures``, ``closing`` (of a session),
     ``payment order``,

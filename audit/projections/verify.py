@@ -29,6 +29,7 @@ from audit.projections.epochs import wrong_epochs
 from audit.projections.faults import WrongRow
 from audit.projections.feed import wrong_contacts, wrong_counters, wrong_feed, wrong_webhooks
 from audit.projections.found import Figures, wrong_findings
+from audit.projections.information import wrong_information
 from audit.projections.ledger import wrong_ledger
 from audit.projections.nights import wrong_nights
 from audit.projections.officers import wrong_officers
@@ -87,6 +88,7 @@ def _parts(
     yield wrong_orders(casino_id)
     yield wrong_nights(casino_id)
     yield wrong_complaints(casino_id)
+    yield wrong_information(casino_id)
     yield wrong_promotions(casino_id)
     yield wrong_ends(casino_id)
     yield wrong_erasures(casino_id)

@@ -1,0 +1,87 @@
+"""The nightly list of information: what opens no case is read once by one officer, who signs it.
+
+    a finding for information without a case ──► the list of its casino and gaming day ──► information.signed
+
+What comes to stand after a signature is on the list again, alone. A finding that has a case is on none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from datetime import UTC, date, datetime
+from hashlib import sha256
+from typing import Any
+
+from django.db import connection, transaction
+from django.db.models import Q, QuerySet
+from django.db.models.expressions import RawSQL
+from django.utils.translation import gettext_lazy as _
+
+from audit.access.capabilities import Capability
+from audit.access.scope import Scope
+from audit.casework.actions import ActionRefused
+from audit.event_store import audit_trail
+from audit.models import FIRST_SANDBOX_ID, Finding, InformationSigning, Officer
+from audit.models.adjudication import Severity
+
+SIGNED = "information.signed"
+
+LISTED = Q(severity=Severity.INFO, case=None, stream__lt=FIRST_SANDBOX_ID)
+"""True of a finding that is read on the nightly list: information that opened no case."""
+
+
+def listed(casinos: Collection[int], since: date, until: date | None = None) -> QuerySet[Finding]:
+    """Return the standing findings of the lists of ``casinos``, from one gaming day to another, by default to now."""
+    of_days = Q(gaming_day__gte=since) if until is None else Q(gaming_day__range=(since, until))
+    return Finding.objects.standing().filter(LISTED, of_days, casino__in=casinos)
+
+
+def unsigned(casinos: Collection[int], since: date, until: date | None = None) -> QuerySet[Finding]:
+    """Return those of ``listed`` that no officer has signed."""
+    read = (
+        "select unnest(s.findings) from audit_informationsigning s where s.casino_id = any(%s) and s.gaming_day >= %s"
+    )
+    return listed(casinos, since, until).exclude(pk__in=RawSQL(read, (list(casinos), since)))
+
+
+def digest_of(findings: Iterable[int]) -> str:
+    """Return what an entry says of the ids of findings: SHA-256 of them in order, with a comma between, as hex."""
+    return sha256(",".join(map(str, sorted(findings))).encode()).hexdigest()
+
+
+def sign(officer: Officer, casino_id: int, day: date, digest: str) -> InformationSigning:
+    """Sign what a list has that nobody has signed: what the officer has read, of which ``digest`` is.
+
+    Raise ``ActionRefused``: nothing is stored.
+    """
+    if not Scope.of(officer, Capability.WORK_CASES).includes(casino_id):
+        raise ActionRefused(_("Your role at this casino does not allow this."))
+    with transaction.atomic():
+        _hold(casino_id, day)
+        ids = sorted(unsigned([casino_id], day, day).values_list("pk", flat=True))
+        if not ids:
+            raise ActionRefused(_("There is nothing to sign: another officer has signed it."))
+        if digest_of(ids) != digest:
+            raise ActionRefused(_("The list has changed in the meantime. Read it again."))
+        now = datetime.now(UTC)
+        signing = InformationSigning.objects.create(
+            casino_id=casino_id, gaming_day=day, findings=ids, digest=digest, signed_by=officer, signed_at=now
+        )
+        data: dict[str, Any] = {
+            "signing": signing.pk,
+            "gaming_day": day.isoformat(),
+            "findings": len(ids),
+            "digest": digest,
+            "at": now.isoformat(),
+        }
+        audit_trail.record(officer.get_username(), SIGNED, casino_id=casino_id, data=data)
+    return signing
+
+
+def _hold(casino_id: int, day: date) -> None:
+    """Let nobody else sign the list of a night until this transaction ends."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "select pg_advisory_xact_lock(hashtextextended('audit.information', %s))",
+            [casino_id * 10**7 + day.toordinal()],
+        )

@@ -1,0 +1,156 @@
+"""The nightly list of information: read and signed once by one officer, and verified."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+from django.db import transaction
+
+from audit.casework import information
+from audit.casework.actions import ActionRefused
+from audit.event_store import audit_trail
+from audit.models import Finding, InformationSigning, Role
+from audit.projections.information import wrong_information
+from tests.audit.casework.test_actions import PASSWORD, Desk, client_of, hired
+from tests.audit.projections.test_casinos import forge
+from tests.audit.tables import Tenant
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
+
+
+def found(desk: Desk, severity: str, *, rule: str, gaming_day: date | None = None) -> Finding:
+    """Store one more standing finding, about no money."""
+    finding = Finding.objects.get(pk=desk.findings[0].pk)
+    finding.pk, finding.case, finding.year, finding.number = None, None, None, None
+    finding.wager, finding.rule, finding.severity = f"w{Finding.objects.count()}", rule, severity
+    finding.gaming_day = gaming_day or finding.gaming_day
+    finding.save(force_insert=True)
+    return finding
+
+
+def noted(desk: Desk, number: int = 2) -> list[Finding]:
+    return [found(desk, "info", rule="payout-put-right") for _ in range(number)]
+
+
+def day_of(desk: Desk) -> date:
+    return desk.findings[0].gaming_day
+
+
+def to_read(desk: Desk) -> list[int]:
+    own, day = [desk.tenant.casino.pk], day_of(desk)
+    return sorted(information.unsigned(own, day, day).values_list("pk", flat=True))
+
+
+def signed(desk: Desk) -> InformationSigning:
+    return information.sign(desk.first, desk.tenant.casino.pk, day_of(desk), information.digest_of(to_read(desk)))
+
+
+def test_a_list_has_the_information_of_its_night_without_a_case(desk: Desk) -> None:
+    before = to_read(desk)
+    rows = noted(desk)
+    found(desk, "minor", rule="payout-overpaid")
+    found(desk, "info", rule="player-luck")
+    found(desk, "info", rule="payout-put-right", gaming_day=day_of(desk) - timedelta(days=1))
+    assert to_read(desk) == sorted([*before, *(each.pk for each in rows)])
+
+
+def test_one_officer_signs_a_list_once_and_later_information_is_on_it_again_alone(desk: Desk) -> None:
+    noted(desk)
+    read = to_read(desk)
+    row = signed(desk)
+    assert (row.findings, row.signed_by, to_read(desk)) == (read, desk.first, [])
+    with pytest.raises(ActionRefused, match="another officer has signed it"):
+        information.sign(desk.second, desk.tenant.casino.pk, day_of(desk), information.digest_of(read))
+    [later] = noted(desk, 1)
+    assert to_read(desk) == [later.pk]
+    with pytest.raises(ActionRefused, match="Read it again"):
+        information.sign(desk.second, desk.tenant.casino.pk, day_of(desk), information.digest_of(read))
+    [entry] = [
+        each
+        for each in audit_trail.entries_of(desk.tenant.casino.pk, row.signed_at.date())
+        if each.type == information.SIGNED
+    ]
+    assert (entry.actor, entry.data["findings"], entry.data["digest"]) == (desk.first.username, len(read), row.digest)
+
+
+@pytest.mark.parametrize("role", [Role.AUDITOR, Role.DIRECTOR, Role.ADMINISTRATOR])
+def test_an_officer_who_works_on_no_cases_signs_no_list(desk: Desk, role: Role) -> None:
+    noted(desk)
+    officer = hired(desk.tenant, role, f"other-{role}")
+    with pytest.raises(ActionRefused):
+        information.sign(officer, desk.tenant.casino.pk, day_of(desk), information.digest_of(to_read(desk)))
+    assert not InformationSigning.objects.filter(casino=desk.tenant.casino).exists()
+
+
+ADDRESS = "/admin/audit/informationsigning/"
+
+
+def test_the_desk_shows_the_nights_and_signs_with_the_password(desk: Desk) -> None:
+    [one, _other] = noted(desk)
+    night = f"{ADDRESS}{desk.tenant.casino.pk}/{day_of(desk)}/"
+    client = client_of(desk.first)
+    nights = client.get(ADDRESS)
+    assert [(each.day, each.unsigned) for each in nights.context["nights"]] == [(day_of(desk), len(to_read(desk)))]
+    assert night in nights.content.decode()
+    page = client.get(night)
+    assert f"/admin/audit/finding/{one.pk}/change/" in page.content.decode()
+    form = {"digest": page.context["digest"]}
+    assert client.get(f"{night}sign/").status_code == 405
+    client.post(f"{night}sign/", form)
+    assert to_read(desk), "no signature without the password"
+    assert client.post(f"{night}sign/", {**form, "proof_password": PASSWORD}).status_code == 302
+    assert to_read(desk) == []
+    row = InformationSigning.objects.get(casino=desk.tenant.casino)
+    assert client.get(f"{ADDRESS}{row.pk}/change/")["Location"] == night
+    assert "Sign the list" not in client.get(night).content.decode()
+
+
+def test_nobody_reads_or_signs_the_list_of_another_casino_or_of_no_day(desk: Desk) -> None:
+    noted(desk)
+    night = f"{ADDRESS}{desk.tenant.casino.pk}/{day_of(desk)}/"
+    stranger = client_of(hired(Tenant(), Role.SECOND, "stranger"))
+    form = {"digest": information.digest_of(to_read(desk)), "proof_password": PASSWORD}
+    assert stranger.get(night).status_code == 404
+    assert stranger.post(f"{night}sign/", form).status_code == 404
+    assert [each.casino for each in stranger.get(ADDRESS).context["nights"]] == []
+    auditor = client_of(desk.auditor)
+    assert auditor.get(night).status_code == 200
+    assert auditor.post(f"{night}sign/", form).status_code == 403
+    assert client_of(desk.first).get(f"{ADDRESS}{desk.tenant.casino.pk}/2026-13-40/").status_code == 404
+    assert to_read(desk)
+
+
+FORGED = {
+    "gaming_day": "'2020-01-01'",
+    "findings": "findings[1:1]",
+    "digest": "repeat('0', 64)",
+    "signed_by_id": "{second}",
+    "signed_at": "'2020-01-01'",
+    "id": "id + 1000",
+}
+
+
+@pytest.mark.superuser
+def test_a_forged_signature_is_named(desk: Desk) -> None:
+    noted(desk)
+    row = signed(desk)
+    own = desk.tenant.casino.pk
+    assert list(wrong_information(own)) == []
+    for column, value in FORGED.items():
+        with transaction.atomic():
+            forge(
+                f"update audit_informationsigning set {column} = {value.format(second=desk.second.pk)}"
+                f" where id = {row.pk}"
+            )
+            assert list(wrong_information(own)), column
+            transaction.set_rollback(True)
+    with transaction.atomic():
+        forge(f"delete from audit_informationsigning where id = {row.pk}")
+        assert list(wrong_information(own))
+        transaction.set_rollback(True)
