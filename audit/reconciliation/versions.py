@@ -10,7 +10,7 @@ exception for each: its code, a reason, and the officer who accepts it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -159,19 +159,22 @@ def add_signoff_exception(report: NightReport, code: str, reason: str, *, office
     return SignoffException.objects.get(pk=added["id"])
 
 
-def sign(report: NightReport, *, officer: Officer, now: datetime | None = None) -> NightReport:
+def sign(
+    report: NightReport, *, officer: Officer, now: datetime | None = None, under_review: Sequence[str] = ()
+) -> NightReport:
     """Sign a report: the first signature reviews it, the second, by another officer, closes it.
 
+    ``under_review`` are the references of the questions about persons that were open: the entry names them.
     A refusal is recorded in the audit trail. Raise ``SignatureRefused``.
     """
     try:
-        return _sign(report, officer, now or timezone.now())
+        return _sign(report, officer, now or timezone.now(), under_review)
     except SignatureRefused as refused:
         _record(report, officer.get_username(), "night.signature_refused", code=refused.code)
         raise
 
 
-def _sign(report: NightReport, officer: Officer, now: datetime) -> NightReport:
+def _sign(report: NightReport, officer: Officer, now: datetime, under_review: Sequence[str]) -> NightReport:
     with transaction.atomic():
         locked = _locked(report)
         if not locked.is_newest():
@@ -187,7 +190,8 @@ def _sign(report: NightReport, officer: Officer, now: datetime) -> NightReport:
             raise SignatureRefused("another-officer")
         if locked.reviewed_by is not None and same_hands(locked.reviewed_by, officer):
             raise SignatureRefused("same-hands")
-        _perform(locked, officer, "night.reviewed" if locked.reviewed_by_id is None else "night.closed")
+        act = "night.reviewed" if locked.reviewed_by_id is None else "night.closed"
+        _perform(locked, officer, act, **({"under_review": list(under_review)} if under_review else {}))
     locked.refresh_from_db()
     return locked
 

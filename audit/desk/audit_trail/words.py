@@ -1,7 +1,6 @@
 """The words of the audit trail: what each type of entry says that its actor did, what its data are called.
 
-The log keeps short fixed words, because a machine reads them for good; an officer reads these. An entry that an older
-version has written under a word that is not here is shown as it was recorded.
+The log keeps short fixed words for machines; an officer reads these. A word that is not here is shown as recorded.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.consumers import REGISTRY
 from audit.desk.audit_trail import case_words, message_words
+from audit.desk.information import words as information
 from audit.desk.payment_orders import words as payment_orders
 from audit.models import (
     AlertEnd,
@@ -58,8 +58,6 @@ ACTIONS: Mapping[str, Promise] = MappingProxyType(
         "casino.kept": _("added to the trail the casino settings that predate it"),
         "complaint.answered": _("answered a complaint"),
         "complaint.entered": _("entered a complaint"),
-        "information.signed": _("signed the list of information"),
-        "information.viewed": _("read the list of information"),
         "complaint.viewed": _("looked at a complaint"),
         "consumer.tried_again": _("had everything that was set aside tried again"),
         "correction.attempt_refused": _("tried to decide on a correction and was refused"),
@@ -201,6 +199,7 @@ ACTIONS: Mapping[str, Promise] = MappingProxyType(
         "work.asked": _("requested a background job"),
         "work.ended": _("had a background job finish"),
         "work.stopped": _("stopped a background job"),
+        **information.ACTIONS,
         **payment_orders.ACTIONS,
     }
 )
@@ -211,7 +210,7 @@ SUBJECTS: Mapping[str, Promise] = MappingProxyType(
         "case.": _("Cases"),
         "finding": _("Findings"),
         "complaint.": _("Complaints"),
-        "information.": _("Lists of information"),
+        **information.SUBJECTS,
         **payment_orders.SUBJECTS,
         "correction.": _("Corrections"),
         "pattern.": _("Patterns"),
@@ -276,7 +275,7 @@ NAMES: Mapping[str, Promise] = MappingProxyType(
         "cases": _("cases"),
         "croupier": _("croupier"),
         "complaint": _("complaint"),
-        "signing": _("signed list"),
+        **information.NAMES,
         **payment_orders.NAMES,
         "correction": _("correction"),
         "rule": _("rule"),

@@ -90,7 +90,7 @@ class InformationAdmin(RecordAdmin[InformationSigning]):
         signing = self.row_or_404(request, object_id)
         return redirect("admin:audit_informationsigning_night", signing.casino_id, signing.gaming_day.isoformat())
 
-    @at("<int:casino_id>/<str:gaming_day>/")
+    @at("night/<int:casino_id>/<str:gaming_day>/")
     @demands(Capability.SEE_RECORD)
     def night_view(self, request: HttpRequest, casino_id: int, gaming_day: str) -> HttpResponse:
         """Show the list of a night."""
@@ -111,7 +111,7 @@ class InformationAdmin(RecordAdmin[InformationSigning]):
             may_sign=scope_of(request, Capability.WORK_CASES).includes(casino_id),
         )
 
-    @at("<int:casino_id>/<str:gaming_day>/sign/")
+    @at("night/<int:casino_id>/<str:gaming_day>/sign/")
     @demands(Capability.WORK_CASES)
     @signature
     def sign_view(self, request: HttpRequest, casino_id: int, gaming_day: str) -> HttpResponse:

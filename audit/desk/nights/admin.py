@@ -28,6 +28,7 @@ from audit.desk.findings.person_filters import findings_address
 from audit.desk.names import sees_names
 from audit.desk.nights import month_page, page
 from audit.desk.nights.month_pdf import month_pdf
+from audit.desk.nights.under_review import under_review
 from audit.desk.overview.waits import losses
 from audit.desk.scoped_admin import RecordAdmin, at, demands, officer_of, scope_of
 from audit.desk.sign_in.proof import fresh_proof, signature
@@ -231,7 +232,8 @@ class NightAdmin(RecordAdmin[NightReport]):
             return HttpResponseNotAllowed(["POST"])
         report = self.row_or_404(request, pk, Capability.SIGN_NIGHTS)
         try:
-            signed = sign(report, officer=officer_of(request))
+            questions = [each.reference for each in under_review(report, with_names=False)]
+            signed = sign(report, officer=officer_of(request), under_review=questions)
         except SignatureRefused as refused:
             messages.error(request, wording.REFUSALS[refused.code])
         else:

@@ -20,6 +20,7 @@ from audit.desk.addresses import fixed
 from audit.desk.names import page_directory
 from audit.desk.nights import summary, wagers
 from audit.desk.nights.tables import Addresses, Link, Table, build_first, build_table, croupier_address, events_address
+from audit.desk.nights.under_review import split_of_luck, under_review
 from audit.desk.nights.wagers import WORTH, later, wagers_detail
 from audit.desk.tables.event_sentences import sentence
 from audit.models import LoggedStream, NightReport, NightRun
@@ -90,6 +91,7 @@ def night_page(report: NightReport, *, with_names: bool = False, may_close: bool
     currency = content["currency"]
     ids = _stream_ids(report)
     to_close = ids if may_close else {}
+    questions = under_review(report, with_names=with_names)
     croupiers: Addresses = {"croupier": lambda row: croupier_address(report.casino_id, row, report.gaming_day)}
 
     def of_session(row: Mapping[str, Any]) -> str:
@@ -101,6 +103,8 @@ def night_page(report: NightReport, *, with_names: bool = False, may_close: bool
         "bounds": [datetime.fromisoformat(content[name]) for name in ("begins", "ends")],
         "boxes": boxes(content),
         "sentence": director.sentence(content),
+        "under_review": questions,
+        "split_of_luck": split_of_luck(questions, figures_of(content["total"]).get("luck"), currency),
         "waterfall": director.waterfall(content),
         "bars": director.waterfall_bars(content),
         "steps": summary.steps(report, content),

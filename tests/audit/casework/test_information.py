@@ -93,7 +93,7 @@ ADDRESS = "/admin/audit/informationsigning/"
 
 def test_the_desk_shows_the_nights_and_signs_with_the_password(desk: Desk) -> None:
     [one, _other] = noted(desk)
-    night = f"{ADDRESS}{desk.tenant.casino.pk}/{day_of(desk)}/"
+    night = f"{ADDRESS}night/{desk.tenant.casino.pk}/{day_of(desk)}/"
     client = client_of(desk.first)
     nights = client.get(ADDRESS)
     assert [(each.day, each.unsigned) for each in nights.context["nights"]] == [(day_of(desk), len(to_read(desk)))]
@@ -113,7 +113,7 @@ def test_the_desk_shows_the_nights_and_signs_with_the_password(desk: Desk) -> No
 
 def test_nobody_reads_or_signs_the_list_of_another_casino_or_of_no_day(desk: Desk) -> None:
     noted(desk)
-    night = f"{ADDRESS}{desk.tenant.casino.pk}/{day_of(desk)}/"
+    night = f"{ADDRESS}night/{desk.tenant.casino.pk}/{day_of(desk)}/"
     stranger = client_of(hired(Tenant(), Role.SECOND, "stranger"))
     form = {"digest": information.digest_of(to_read(desk)), "proof_password": PASSWORD}
     assert stranger.get(night).status_code == 404
@@ -122,7 +122,7 @@ def test_nobody_reads_or_signs_the_list_of_another_casino_or_of_no_day(desk: Des
     auditor = client_of(desk.auditor)
     assert auditor.get(night).status_code == 200
     assert auditor.post(f"{night}sign/", form).status_code == 403
-    assert client_of(desk.first).get(f"{ADDRESS}{desk.tenant.casino.pk}/2026-13-40/").status_code == 404
+    assert client_of(desk.first).get(f"{ADDRESS}night/{desk.tenant.casino.pk}/2026-13-40/").status_code == 404
     assert to_read(desk)
 
 

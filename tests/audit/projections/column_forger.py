@@ -61,6 +61,7 @@ NAMED_BY: Mapping[str, tuple[str, ...]] = {
     "audit_caseaction": ("format('case %s ', t.case_id)",),
     "audit_complaint": ("format('complaint %s ', t.id)",),
     "audit_complaintanswer": ("format('complaint %s ', t.complaint_id)",),
+    "audit_informationsigning": ("format('information %s ', t.id)",),
     "audit_correctiondecision": (_PLACE.format(seq="t.seq", stream="t.stream_id"), "t.entry_stream"),
     "audit_sessionclosing": (
         _PLACE.format(seq="t.next_seq", stream="t.stream_id"),

@@ -8,12 +8,13 @@ from typing import Any
 
 import pytest
 from django.db import connection, transaction
+from django.utils import timezone
 
 from audit.access import accounts
 from audit.adjudication import promotion
 from audit.adjudication import what_if as what_if_runs
 from audit.adjudication.what_if import Selection
-from audit.casework import complaints, session_closing
+from audit.casework import complaints, information, session_closing
 from audit.casework.complaints import Entered
 from audit.ledger.equipment import WHEEL, take_apart
 from audit.models import LedgerProcess, Person, Role, WhatIf
@@ -23,7 +24,10 @@ from audit.projections.accounts import wrong_requests
 from audit.projections.complaints import wrong_complaints
 from audit.projections.deeds import wrong_ends, wrong_erasures, wrong_promotions
 from audit.projections.faults import WrongRow
+from audit.projections.information import wrong_information
 from audit.projections.session_closings import wrong_closings
+from audit.transparency import kept_findings
+from audit.transparency.integrity_findings import integrity_finding
 from tests import citus
 from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.corrections.corrections_desk import replayed
@@ -45,6 +49,7 @@ class Deeds:
         self.director = hired(self.desk.tenant, Role.DIRECTOR, "director")
         self.keeper = hired(self.desk.tenant, Role.ADMINISTRATOR, "keeper")
         self._complaints()
+        self._information()
         self._promotion()
         self._process()
         self._requests()
@@ -56,6 +61,14 @@ class Deeds:
         self.complaint = complaints.enter(self.desk.first, entered).pk
         complaints.answer(self.complaint, self.desk.second, "founded", "the camera shows it", amount=1250)
         self.waiting = complaints.enter(self.desk.first, Entered(self.desk.stream, 4, time(22), "cage", "too late")).pk
+
+    def _information(self) -> None:
+        stream, rule = self.desk.stream, "wager-near-call"
+        integrity_finding(stream, rule, 2, occurred_at=timezone.now(), facts={}).save()
+        kept_findings.keep({}, [stream.pk], [rule])
+        day = stream.gaming_day
+        ids = information.unsigned([self.casino.pk], day, day).values_list("pk", flat=True)
+        information.sign(self.desk.first, self.casino.pk, day, information.digest_of(ids))
 
     def _promotion(self) -> None:
         selection = Selection(self.casino.code, None, None, None, ())
@@ -119,7 +132,8 @@ class Deeds:
         own = self.casino.pk
         found: Iterator[WrongRow]
         texts = []
-        for check in (wrong_complaints, wrong_promotions, wrong_ends, wrong_erasures, wrong_closings):
+        checks = (wrong_complaints, wrong_information, wrong_promotions, wrong_ends, wrong_erasures, wrong_closings)
+        for check in checks:
             found = check(own)
             texts += [f"{each.part}: {each.what}" for each in found]
         return texts + [f"{each.part}: {each.what}" for each in wrong_requests() if self._is_own(each.what)]

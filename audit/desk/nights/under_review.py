@@ -1,0 +1,102 @@
+"""Who is under review on a night: open questions about the luck of persons who played on it, and how much of the
+night's luck is theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
+
+from audit.casework.priority import with_priority
+from audit.casework.titles import incident_title
+from audit.desk import parts
+from audit.desk.addresses import page_of
+from audit.desk.findings.queues import HEADS, OPEN
+from audit.exports.findings import names_of
+from audit.models import Finding, NightReport
+from audit.persons.directory import Directory, players, staff
+from audit.persons.play import sessions_of
+from audit.presentation import money_in_prose, reference, signed_money, time_left
+
+OF_LUCK = ("player-luck", "croupier-luck")
+"""Rules that put the luck of a night under question."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnderReview:
+    """An open question: its title, which says whom and how much, and the luck of the house with him on this night.
+
+    ``luck`` is in minor units, below zero where he won; None of a croupier, whose players it is of.
+    """
+
+    title: str
+    reference: str
+    address: str
+    bars: SafeString
+    due: SafeString
+    luck: int | None
+
+
+def under_review(report: NightReport, *, with_names: bool) -> list[UnderReview]:
+    """Return the open questions about persons who played, or dealt, on the night of a report, the most urgent first."""
+    asked = Finding.objects.standing().filter(
+        HEADS,
+        casino=report.casino_id,
+        currency=report.currency,
+        rule__in=OF_LUCK,
+        case__state__in=OPEN,
+        gaming_day__gte=report.gaming_day,
+    )
+    rows = with_priority(asked.select_related("casino", "case", "table")).order_by("-priority", "case__deadline", "pk")
+    of_night = [each for each in rows if str(each.facts.get("since", "")) <= report.gaming_day.isoformat()]
+    concerned = [*players([each.player for each in of_night]), *staff([each.croupier for each in of_night])]
+    directory = Directory.of(report.casino_id, concerned).for_page() if with_names and of_night else None
+    found = []
+    for each in of_night:
+        luck = _luck_on(report, each.player) if each.player else None
+        if (each.player and luck is None) or (not each.player and each.gaming_day != report.gaming_day):
+            continue  # he did not play on this night
+        if directory is not None:
+            each.named = names_of(each, directory)
+        found.append(_line(each, luck))
+    return found
+
+
+def _line(finding: Finding, luck: int | None) -> UnderReview:
+    case = finding.case
+    assert case is not None, "a head has a case"
+    return UnderReview(
+        incident_title(finding),
+        reference(finding),
+        page_of("finding", finding.pk),
+        parts.priority_bars(finding),
+        parts.due_ring(time_left(case.deadline, since=case.opened_at)),
+        luck,
+    )
+
+
+def _luck_on(report: NightReport, player: str) -> int | None:
+    """Return the luck of the house with a player on a night; None if he did not play."""
+    day = report.gaming_day
+    kept = sessions_of(report.casino, player, day, day + timedelta(days=1))
+    plays = [own.play for _stream, own in kept if own.play is not None and own.currency == report.currency]
+    return round(sum(each.luck for each in plays)) if any(each.handle for each in plays) else None
+
+
+def split_of_luck(questions: Sequence[UnderReview], luck: Any, currency: str) -> str:
+    """Return how much of the luck of a night is under question and how much is not; "" where nothing is.
+
+    ``luck`` is that of all tables of the night, in minor units.
+    """
+    asked = [each.luck for each in questions if each.luck is not None]
+    if not asked or luck is None:
+        return ""
+    amounts = {
+        "asked": signed_money(sum(asked), currency, money_in_prose),
+        "rest": signed_money(round(luck) - sum(asked), currency, money_in_prose),
+    }
+    return _("Of the luck, %(asked)s is under question and %(rest)s is not.") % amounts
