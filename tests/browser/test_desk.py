@@ -384,6 +384,8 @@ def _pages_with_content(
         "API key": f"/admin/audit/apikey/{desk.tenant.key.pk}/change/",
         **_pages_of_webhooks(desk),
         **_pages_of_payment_orders(desk),
+        "information": "/admin/audit/informationsigning/",
+        "information of a night": f"/admin/audit/informationsigning/night/{desk.tenant.casino.pk}/{DAY}/",
         "tables": "/admin/audit/gamingtable/",
         "casinos": "/admin/audit/casino/",
         "officers": "/admin/audit/officer/",

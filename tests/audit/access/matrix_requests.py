@@ -13,7 +13,7 @@ from django.utils import timezone
 from django_otp.oath import totp
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from audit.casework import actions
+from audit.casework import actions, information
 from audit.models import CaseAction, Finding, NightReport, Officer
 from tests.audit.access.two_casinos import DAY_BEFORE, PASSWORD, Site, World
 from tests.audit.reconciliation.played import DAY
@@ -245,7 +245,7 @@ one(
 for _model in (
     *("finding", "complaint", "correction", "job", "nightreport", "nightsubscriber", "person", "failedrun"),
     *("quarantined", "ledgerprocess", "paymentorder", "casino", "gamingtable", "apikey", "deadline", "casecontacts"),
-    *("officer", "loggedstream", "registerentry", "whatif", "webhook", "deadletter"),
+    *("officer", "loggedstream", "registerentry", "whatif", "webhook", "deadletter", "informationsigning"),
 ):
     ANYWHERE["GET", f"{DESK}{_model}/{ROW}", "leads to the page of the row"] = lambda world, who, model=_model: [
         Ask(f"/{DESK}{model}/{site.rows[model].pk}/") for site in world.sites
@@ -589,6 +589,24 @@ for _what, _decision in {"approve": "approve", "decline": "decline", "withdraw a
         f"/{DESK}loggedstream/{site.closing.stream_id}/closing/decide/",
         {"decision": decision, "reason": "seen", "closing": str(site.closing.pk), **SIGNED},
     )
+
+# Lists of information
+
+INFORMATION = f"{DESK}informationsigning/night/<int:casino_id>/<str:gaming_day>/"
+AT["GET", INFORMATION, ""] = lambda world, site, who: Ask(
+    f"/{DESK}informationsigning/night/{site.casino.pk}/{site.signed_list.gaming_day}/"
+)
+AT["POST", f"{INFORMATION}sign/", ""] = lambda world, site, who: Ask(
+    f"/{DESK}informationsigning/night/{site.casino.pk}/{site.signed_list.gaming_day}/sign/",
+    {"digest": to_sign(site), **SIGNED},
+)
+
+
+def to_sign(site: Site) -> str:
+    """Return the digest of what nobody has signed on the list of a casino's night."""
+    own, day = [site.casino.pk], site.signed_list.gaming_day
+    return information.digest_of(information.unsigned(own, day, day).values_list("pk", flat=True))
+
 
 # Complaints
 

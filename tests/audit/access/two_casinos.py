@@ -25,7 +25,7 @@ from audit.access import accounts
 from audit.adjudication import runs as adjudication_runs
 from audit.adjudication import what_if as what_if_runs
 from audit.adjudication.replay import advance
-from audit.casework import actions, attachments, complaints, payment_orders, session_closing
+from audit.casework import actions, attachments, complaints, information, payment_orders, session_closing
 from audit.event_store import audit_trail
 from audit.event_store.audit_trail import COMMAND
 from audit.models import (
@@ -42,6 +42,7 @@ from audit.models import (
     Finding,
     FindingChange,
     GamingTable,
+    InformationSigning,
     Job,
     JobKind,
     JobState,
@@ -68,6 +69,7 @@ from audit.reconciliation import runs as night_runs
 from audit.register import entries as register
 from audit.register.entries import Proposal
 from audit.transparency import signing_keys
+from audit.transparency.integrity_findings import integrity_finding
 from settlement import ENGINE_VERSION
 from settlement.eprocess.process import UNIT
 from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record, session
@@ -187,12 +189,25 @@ class Site:
         self._order_payments()
         words = self.mark(Mark.RECORD, " was not paid")
         self.complaint = complaints.enter(self.colleague, complaints.Entered(self.stream, 1, time(21), "cage", words))
+        self.signed_list = self._information()
         error = ZeroDivisionError(self.mark(Mark.RECORD, " by nothing"))
         adjudication_runs.record_failure(failing.stream_id, ENGINE_VERSION, error)
         self.failed_run = FailedRun.objects.get(stream_id=failing.stream_id)
         broken = self.mark(Mark.RECORD, "broken")
         assert self.tenant.post(broken, [{"stream": broken, "seq": 1, "type": "?"}]).status_code == 422
         self.quarantined = Quarantined.objects.get(casino=self.casino)
+
+    def _information(self) -> InformationSigning:
+        """Have the list of a night signed, and something be found afterwards."""
+        for seq in (2, 3):
+            finding = integrity_finding(self.stream, "wager-near-call", seq, occurred_at=timezone.now(), facts={})
+            finding.player = self.mark(Mark.RECORD, " is near")
+            finding.save()
+            if seq == 2:
+                own, day = [self.casino.pk], self.stream.gaming_day
+                read = information.digest_of(information.unsigned(own, day, day).values_list("pk", flat=True))
+                signed = information.sign(self.colleague, self.casino.pk, day, read)
+        return signed
 
     def _order_payments(self) -> None:
         """Record two winners who are not paid: of one the payment is ordered. Propose to waive what a player owes."""
@@ -321,6 +336,7 @@ class Site:
         return {
             "finding": self.finding,
             "complaint": self.complaint,
+            "informationsigning": self.signed_list,
             "correction": self.correction,
             "job": self.job,
             "paymentorder": self.order,

@@ -10,12 +10,15 @@ from django.utils import timezone
 
 from audit.desk.nights.under_review import split_of_luck, under_review
 from audit.event_store import audit_trail
-from audit.models import Casino, Finding, LoggedStream, NightReport, Person
+from audit.ledger import feeding, questions
+from audit.models import Casino, Finding, LedgerProcess, LoggedStream, NightReport, Person
 from audit.persons.play import sessions_of
 from audit.presentation import power_of_ten
 from audit.reconciliation import runs
 from audit.reconciliation.content import figures_of
 from audit.transparency.integrity_findings import integrity_finding
+from settlement.eprocess.ledger import Question
+from settlement.eprocess.process import Crossing, Process
 from tests import citus
 from tests.audit.conftest import make_tenant
 from tests.audit.desk.nights.test_nights import SIGNED, at, officer
@@ -88,6 +91,25 @@ def test_the_page_says_who_is_under_review_how_much_and_which_luck_is_not(
     assert line.title in page
     assert split_of_luck([line], luck, "EUR") in page
     assert "under question" in split_of_luck([line], luck, "EUR")
+
+
+def test_a_question_of_the_ledger_says_what_its_player_staked_and_won(
+    report: NightReport, casino: Casino, player: str
+) -> None:
+    feeding.feed(casino)
+    process = LedgerProcess.objects.get(casino=casino, kind="player-luck", subject=player)
+    batch = process.points.latest("pk").batch
+    crossing = Crossing(2026, "1/1000", "", process.draws, 10**52)
+    asked = questions.ask(process, batch, Question("player-luck", Process("player-luck", player), crossing))
+    finding = Finding.objects.get(pk=asked.finding_id)
+    [(_stream, own)] = sessions_of(casino, player, DAY, DAY + timedelta(days=1))
+    assert own.play is not None
+    result = -own.play.recorded
+    said = {"won": result} if result >= 0 else {"lost": -result}
+    expected = {"nights": 1, "staked": own.play.handle, "beyond_chance": -round(own.play.luck), **said}
+    assert {name: finding.facts.get(name) for name in expected} == expected
+    assert finding.player == player
+    assert str(expected["nights"]) in finding.as_value().message("en")
 
 
 @pytest.mark.parametrize("facts", [{"since": "2099-01-01"}, {}])
