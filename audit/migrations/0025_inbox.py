@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('audit', '0023_calendar_of_all'),
+        ('audit', '0024_priority'),
     ]
 
     operations = [

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("audit", "0023_calendar_of_all"),
+        ("audit", "0026_attachments"),
     ]
 
     operations = [

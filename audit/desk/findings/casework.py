@@ -33,8 +33,8 @@ from audit.casework.debts import stake_of_incident, with_money
 from audit.casework.escalation import escalations_of
 from audit.casework.priority import ALIKE_DAYS
 from audit.casework.state_machine import TRANSITIONS
-from audit.desk import kept_words
 from audit.casework.video import is_deadlines_reason
+from audit.desk import kept_words
 from audit.desk.findings.neighbours import LISTED
 from audit.desk.findings.queues import HEADS, can_work_cases
 from audit.desk.parts import due_ring, state_pie
