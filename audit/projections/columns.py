@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from audit.event_store import binary_copy
 from audit.projections.coverage import TABLES
@@ -38,11 +38,24 @@ def state_of(table: str, column: str) -> State:
 
 
 def as_markdown() -> str:
-    """Return the table of ``docs/columns.md``: a row for the columns of a table that share a reason."""
-    rows = [f"| {table} | {', '.join(line.columns)} | {line.state} | {line.why} |" for table, line in _lines()]
-    return "\n".join(["| table | columns | | by, from, or why not |", "|---|---|---|---|", *rows])
+    """Return the tables of ``docs/columns.md``: a row for each table of the database, then the numbered reasons."""
+    lines = [line for table in sorted(TABLES) for line in TABLES[table]]
+    reasons = list(dict.fromkeys(line.why for line in lines if line.state == "not held"))
+    rows = [
+        f"| `{table}` | {_cell(TABLES[table], 'held')} | {_cell(TABLES[table], 'recomputed')} |"
+        f" {_cell(TABLES[table], 'not held', reasons)} |"
+        for table in sorted(TABLES)
+    ]
+    numbered = [f"{number}. {why}" for number, why in enumerate(reasons, start=1)]
+    head = ["| table | held | recomputed | not held |", "|---|---|---|---|"]
+    return "\n".join([*head, *rows, "", "## Why a column is not held", "", *numbered])
 
 
-def _lines() -> Iterator[tuple[str, Line]]:
-    for table in sorted(TABLES):
-        yield from ((f"`{table}`", line) for line in TABLES[table])
+def _cell(lines: Sequence[Line], state: State, reasons: Sequence[str] = ()) -> str:
+    columns: dict[str, list[str]] = {}
+    for line in lines:
+        if line.state == state:
+            columns.setdefault(line.why, []).extend(line.columns)
+    return "; ".join(
+        f"{', '.join(names)} ({reasons.index(why) + 1 if reasons else why})" for why, names in columns.items()
+    )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from django.core.management.base import CommandParser
 
@@ -17,26 +18,28 @@ from settlement.rulesets import RULESETS
 
 PAGE = Path("docs/events.md")
 
+Row: TypeAlias = tuple[str, str, str]
+"""A field of an event: its name, its kind, its meaning."""
+
 INTRODUCTION = """# Events
 
-Every event that a table system may send, generated from the types (`manage.py eventpage`). How to send them, and what
-a table that sees less sends, is in [Sending events](ingestion.md). Optional fields have a question mark; one not
-listed is refused, as is `null` wherever it is not named. The OpenAPI document of the interface (`/api/v1/schema/`)
-has the same as JSON Schema. [The account of a wager](account.md) says what its money comes to,
-[Corrections](corrections.md) what it means to undo a result.
+Every event that a table system may send, generated from the types (`manage.py eventpage`). [Sending
+events](ingestion.md) says how to send them, and which families of events a table reports. A question mark marks an
+optional field. Any other field is refused, as is `null` unless it is named. `/api/v1/schema/` has the same as JSON
+Schema. [The account of a wager](account.md) and [Corrections](corrections.md) explain their effect.
 
-Within a coup the clock says whether a stake came before the call, and `seq` says everything else: keep clocks by NTP. A
-clock that goes back is `clock-went-back`. One that is ahead is `clock-ahead` (major): the event claims to have occurred
-more than 120 s after the record received it. It is found once while the clock stays ahead; the event counts.
+Within a coup the clock decides whether a stake came before the call; `seq` decides everything else. Keep clocks by NTP.
+A clock that goes back is `clock-went-back`. An event that occurred more than 120 s after its receipt is `clock-ahead`
+(major): it counts, and the finding comes once while the clock stays ahead.
 
-| field of every event | | |
+| every event | | |
 |---|---|---|
 | `stream` | 1 to 100 of `A-Z a-z 0-9 . _ : -` | one session of one table, or the count of a gaming day |
 | `seq` | integer from 1 | contiguous within the stream |
 | `type` | text | one of those below, or your own: `x.` and parts of `a-z 0-9 -` with dots between |
 | `v`? | 1 | version of the contract |
-| `occurred_at` | RFC 3339 with an offset | by the table's clock; more than 120 s after receipt is `clock-ahead` |
-| `actor`? | id | who or what recorded it: a member of the staff, or a device |
+| `occurred_at` | RFC 3339 with an offset | by the table's clock |
+| `actor`? | id | the person or device that recorded it |
 | `data` | object | the fields below; left out where a type has none |
 | `ext`? | object | your own: at most 4,096 bytes in canonical form, hashed, kept, shown, never adjudicated |
 
@@ -44,6 +47,9 @@ An *amount* is an integer in minor units of the session's currency. A *person* (
 `approved_by`, `counted_by`, `actor`) is an opaque id of 1 to 40 characters out of `A-Z a-z 0-9 . _ : -`, never a name.
 A *role* is one of `chef_de_partie`, `chef_de_table`, `croupier`, `stickman`, `employe`, `shooter`, `opening`.
 """
+
+COMMON = 3
+"""A field that so many events have, with one meaning, stands once at the head of the page."""
 
 SECTIONS: Mapping[str, tuple[str, ...]] = {
     "The session and its bank": ("session.", "staff.", "player.", "bank.", "buy_in.", "events.", "entry."),
@@ -96,19 +102,45 @@ class Command(BaseCommand):
 def page() -> str:
     """Return the page."""
     schemas = event_schemas()
-    lines = [INTRODUCTION]
+    often = [row for row, count in Counter(_rows_of_all(schemas)).items() if count >= COMMON]
+    meanings = Counter(row[0] for row in often)
+    common = {row for row in often if meanings[row[0]] == 1}
+    lines = [INTRODUCTION, *_common_table(common)]
     left = [name for name, kind in TYPES.items() if kind.ruleset is None]
     for section, beginnings in SECTIONS.items():
         lines.append(f"## {section}\n")
         for name in [each for each in left if each.startswith(beginnings)]:
             left.remove(name)
-            lines += _event(name, schemas)
+            lines += _event(name, schemas, common)
     lines.append("## Of one ruleset alone\n")
     for name, kind in TYPES.items():
         if kind.ruleset is not None:
-            lines += _event(name, schemas)
+            lines += _event(name, schemas, common)
     lines += _bets()
     return "\n".join(lines)
+
+
+def _rows_of_all(schemas: Mapping[str, Any]) -> Iterator[Row]:
+    for name in TYPES:
+        yield from (row for row, _is_required in _rows(schemas[name], schemas))
+
+
+def _rows(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[tuple[Row, bool]]:
+    for field, of_field in schema["properties"].items():
+        default = f"; default `{of_field['default']}`" if "default" in of_field else ""
+        row = (field, f"{_kind(of_field, schemas)}{default}", of_field["description"])
+        yield row, field in schema["required"]
+
+
+def _common_table(common: Set[Row]) -> Iterator[str]:
+    yield "| fields of several events | |\n|---|---|"
+    for field, kind, description in sorted(common):
+        yield f"| `{field}` | {_meaning(kind, description)} |"
+    yield ""
+
+
+def _meaning(kind: str, description: str) -> str:
+    return kind if kind == description else f"{kind}: {description}"
 
 
 def _bets() -> Iterator[str]:
@@ -122,7 +154,7 @@ def _bets() -> Iterator[str]:
     yield ""
 
 
-def _event(name: str, schemas: Mapping[str, Any]) -> Iterator[str]:
+def _event(name: str, schemas: Mapping[str, Any], common: Set[Row]) -> Iterator[str]:
     schema = schemas[name]
     type = TYPES[name]
     family = next((each for each, types in FAMILIES.items() if name in types), None)
@@ -131,16 +163,15 @@ def _event(name: str, schemas: Mapping[str, Any]) -> Iterator[str]:
     where = f" Under `{type.ruleset}` alone." if type.ruleset else ""
     yield f"### `{name}`\n"
     yield schema["description"] + where + (f" Family `{family}`." if family else "") + "\n"
-    if not schema["properties"]:
+    rows = [(row, f"`{row[0]}`" if is_required else f"`{row[0]}`?") for row, is_required in _rows(schema, schemas)]
+    if shared := [mark for row, mark in rows if row in common]:
+        yield f"Fields: {', '.join(shared)}{', and' if len(shared) < len(rows) else ''}\n"
+    if own := [(mark, _meaning(*row[1:])) for row, mark in rows if row not in common]:
+        yield "| field | |\n|---|---|"
+        yield from (f"| {mark} | {meaning} |" for mark, meaning in own)
+        yield ""
+    if not rows:
         yield "No fields.\n"
-        return
-    yield "| field | | |\n|---|---|---|"
-    for field, of_field in schema["properties"].items():
-        mark = "" if field in schema["required"] else "?"
-        default = f"; default `{of_field['default']}`" if "default" in of_field else ""
-        kind = _kind(of_field, schemas)
-        yield f"| `{field}`{mark} | {kind}{default} | {of_field['description']} |"
-    yield ""
 
 
 def _kind(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> str:
