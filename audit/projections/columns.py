@@ -42,19 +42,18 @@ def as_markdown() -> str:
     lines = [line for table in sorted(TABLES) for line in TABLES[table]]
     reasons = list(dict.fromkeys(line.why for line in lines if line.state == "not held"))
     rows = [
-        f"| `{table}` | {_cell(TABLES[table], 'held')} | {_cell(TABLES[table], 'recomputed')} |"
-        f" {_cell(TABLES[table], 'not held', reasons)} |"
-        for table in sorted(TABLES)
+        f"| `{table}` | {_cell(of_table, ('held', 'recomputed'))} | {_cell(of_table, ('not held',), reasons)} |"
+        for table, of_table in sorted(TABLES.items())
     ]
     numbered = [f"{number}. {why}" for number, why in enumerate(reasons, start=1)]
-    head = ["| table | held | recomputed | not held |", "|---|---|---|---|"]
+    head = ["| table | held, or recomputed from | not held, and why |", "|---|---|---|"]
     return "\n".join([*head, *rows, "", "## Why a column is not held", "", *numbered])
 
 
-def _cell(lines: Sequence[Line], state: State, reasons: Sequence[str] = ()) -> str:
+def _cell(lines: Sequence[Line], states: Sequence[State], reasons: Sequence[str] = ()) -> str:
     columns: dict[str, list[str]] = {}
     for line in lines:
-        if line.state == state:
+        if line.state in states:
             columns.setdefault(line.why, []).extend(line.columns)
     return "; ".join(
         f"{', '.join(names)} ({reasons.index(why) + 1 if reasons else why})" for why, names in columns.items()

@@ -133,14 +133,22 @@ def _rows(schema: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[tup
 
 
 def _common_table(common: Set[Row]) -> Iterator[str]:
-    yield "| fields of several events | |\n|---|---|"
+    yield "Several events have these fields:\n"
     for field, kind, description in sorted(common):
-        yield f"| `{field}` | {_meaning(kind, description)} |"
+        yield f"* `{field}`{_meaning(kind, description)}"
     yield ""
 
 
+_REPEATED = (("integer from 0", "amount"), ("person", "a person"), ("role", "a role"), ("list of: person", "persons"))
+"""A kind, and how a description ends that says it again: the page says it once."""
+
+
 def _meaning(kind: str, description: str) -> str:
-    return kind if kind == description else f"{kind}: {description}"
+    for of_kind, repeated in _REPEATED:
+        if kind.startswith(of_kind) and description.endswith(repeated):
+            kind = kind.replace("integer from 0", "amount")
+            description = description.removesuffix(repeated).removesuffix(": ")
+    return f" ({kind}): {description}" if description and kind != description else f" ({kind})"
 
 
 def _bets() -> Iterator[str]:
@@ -165,10 +173,9 @@ def _event(name: str, schemas: Mapping[str, Any], common: Set[Row]) -> Iterator[
     yield schema["description"] + where + (f" Family `{family}`." if family else "") + "\n"
     rows = [(row, f"`{row[0]}`" if is_required else f"`{row[0]}`?") for row, is_required in _rows(schema, schemas)]
     if shared := [mark for row, mark in rows if row in common]:
-        yield f"Fields: {', '.join(shared)}{', and' if len(shared) < len(rows) else ''}\n"
+        yield f"* {', '.join(shared)}" + ("" if len(shared) < len(rows) else "\n")
     if own := [(mark, _meaning(*row[1:])) for row, mark in rows if row not in common]:
-        yield "| field | |\n|---|---|"
-        yield from (f"| {mark} | {meaning} |" for mark, meaning in own)
+        yield from (f"* {mark}{meaning}" for mark, meaning in own)
         yield ""
     if not rows:
         yield "No fields.\n"
