@@ -38,23 +38,28 @@ def state_of(table: str, column: str) -> State:
 
 
 def as_markdown() -> str:
-    """Return the tables of ``docs/columns.md``: a row for each table of the database, then the numbered reasons."""
+    """Return the tables of ``docs/columns.md``: a row for each table of the database, then the numbered reasons.
+
+    The columns of a table that most share a check or a reason are not listed: they are all those that are not.
+    """
     lines = [line for table in sorted(TABLES) for line in TABLES[table]]
     reasons = list(dict.fromkeys(line.why for line in lines if line.state == "not held"))
-    rows = [
-        f"| `{table}` | {_cell(of_table, ('held', 'recomputed'))} | {_cell(of_table, ('not held',), reasons)} |"
-        for table, of_table in sorted(TABLES.items())
-    ]
+    rows = [f"| `{table}` | {' | '.join(_cells(of_table, reasons))} |" for table, of_table in sorted(TABLES.items())]
     numbered = [f"{number}. {why}" for number, why in enumerate(reasons, start=1)]
     head = ["| table | held, or recomputed from | not held, and why |", "|---|---|---|"]
     return "\n".join([*head, *rows, "", "## Why a column is not held", "", *numbered])
 
 
-def _cell(lines: Sequence[Line], states: Sequence[State], reasons: Sequence[str] = ()) -> str:
-    columns: dict[str, list[str]] = {}
+def _cells(lines: Sequence[Line], reasons: Sequence[str]) -> Iterator[str]:
+    """Yield what of a table is held or recomputed, by which check, and what is not, by the number of the reason."""
+    columns: dict[tuple[bool, str], list[str]] = {}
     for line in lines:
-        if line.state in states:
-            columns.setdefault(line.why, []).extend(line.columns)
-    return "; ".join(
-        f"{', '.join(names)} ({reasons.index(why) + 1 if reasons else why})" for why, names in columns.items()
-    )
+        columns.setdefault((line.state == "not held", line.why), []).extend(line.columns)
+    most = max(columns, key=lambda each: len(columns[each]))
+    columns[most] = ["all others" if len(columns) > 1 else "all"]
+    for is_open in (False, True):
+        yield "; ".join(
+            f"{', '.join(names)} ({reasons.index(why) + 1 if is_open else why})"
+            for (each, why), names in columns.items()
+            if each == is_open
+        )
