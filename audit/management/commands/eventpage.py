@@ -25,12 +25,13 @@ INTRODUCTION = """# Events
 
 Every event that a table system may send, generated from the types (`manage.py eventpage`). [Sending
 events](ingestion.md) says how to send them, and which families of events a table reports. A question mark marks an
-optional field. Any other field is refused, as is `null` unless it is named. `/api/v1/schema/` has the same as JSON
-Schema. [The account of a wager](account.md) and [Corrections](corrections.md) explain their effect.
+optional field; a field without a kind is text. Any other field is refused, as is `null` unless it is named.
+`/api/v1/schema/` has the same as JSON Schema. [The account of a wager](account.md) and [Corrections](corrections.md)
+explain their effect.
 
 Within a coup the clock decides whether a stake came before the call; `seq` decides everything else. Keep clocks by NTP.
 A clock that goes back is `clock-went-back`. An event that occurred more than 120 s after its receipt is `clock-ahead`
-(major): it counts, and the finding comes once while the clock stays ahead.
+(major). It counts; the finding comes once while the clock stays ahead.
 
 | every event | | |
 |---|---|---|
@@ -148,6 +149,8 @@ def _meaning(kind: str, description: str) -> str:
         if kind.startswith(of_kind) and description.endswith(repeated):
             kind = kind.replace("integer from 0", "amount")
             description = description.removesuffix(repeated).removesuffix(": ")
+    if kind == "text":
+        return f": {description}"
     return f" ({kind}): {description}" if description and kind != description else f" ({kind})"
 
 
