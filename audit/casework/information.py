@@ -2,7 +2,7 @@
 
     a finding for information without a case ──► the list of its casino and gaming day ──► information.signed
 
-What comes to stand after a signature is on the list again, alone. A finding that has a case is on none.
+A finding that comes to stand after a signature is on the list again, alone. A finding that has a case is on none.
 """
 
 from __future__ import annotations

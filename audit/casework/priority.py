@@ -121,11 +121,11 @@ _OF_QUESTION = (
     f" and m.rule in ({_NAMES}) and (m.player <> '' or m.croupier <> '')"
 )
 
-_SAID = "(m.facts ->> 'evidence')"
+_ODDS = "(m.facts ->> 'evidence')"
 # As ``audit.presentation.whole_times`` keeps it: a power of ten with raised digits, or a number with spaces.
 _POWER = (
-    f"case when {_SAID} ~ '^10[⁰¹²³⁴⁵⁶⁷⁸⁹]+$' then translate(substr({_SAID}, 3), '⁰¹²³⁴⁵⁶⁷⁸⁹', '0123456789')::integer"
-    f" else length(regexp_replace({_SAID}, '\\D', '', 'g')) - 1 end"
+    f"case when {_ODDS} ~ '^10[⁰¹²³⁴⁵⁶⁷⁸⁹]+$' then translate(substr({_ODDS}, 3), '⁰¹²³⁴⁵⁶⁷⁸⁹', '0123456789')::integer"
+    f" else length(regexp_replace({_ODDS}, '\\D', '', 'g')) - 1 end"
 )
 _EVIDENCE = f"(case when {_IS_QUESTION} then (select max({_POWER}) from audit_finding m where {_OF_QUESTION}) end)"
 

@@ -190,8 +190,8 @@ def _sign(report: NightReport, officer: Officer, now: datetime, under_review: Se
             raise SignatureRefused("another-officer")
         if locked.reviewed_by is not None and same_hands(locked.reviewed_by, officer):
             raise SignatureRefused("same-hands")
-        act = "night.reviewed" if locked.reviewed_by_id is None else "night.closed"
-        _perform(locked, officer, act, **({"under_review": list(under_review)} if under_review else {}))
+        type = "night.reviewed" if locked.reviewed_by_id is None else "night.closed"
+        _perform(locked, officer, type, **({"under_review": list(under_review)} if under_review else {}))
     locked.refresh_from_db()
     return locked
 

@@ -43,7 +43,7 @@ class UnderReview:
 
 def under_review(report: NightReport, *, with_names: bool) -> list[UnderReview]:
     """Return the open questions about persons who played, or dealt, on the night of a report, the most urgent first."""
-    asked = Finding.objects.standing().filter(
+    questions = Finding.objects.standing().filter(
         HEADS,
         casino=report.casino_id,
         currency=report.currency,
@@ -51,7 +51,8 @@ def under_review(report: NightReport, *, with_names: bool) -> list[UnderReview]:
         case__state__in=OPEN,
         gaming_day__gte=report.gaming_day,
     )
-    rows = with_priority(asked.select_related("casino", "case", "table")).order_by("-priority", "case__deadline", "pk")
+    rows = with_priority(questions.select_related("casino", "case", "table"))
+    rows = rows.order_by("-priority", "case__deadline", "pk")
     of_night = [each for each in rows if str(each.facts.get("since", "")) <= report.gaming_day.isoformat()]
     concerned = [*players([each.player for each in of_night]), *staff([each.croupier for each in of_night])]
     directory = Directory.of(report.casino_id, concerned).for_page() if with_names and of_night else None
@@ -92,11 +93,11 @@ def split_of_luck(questions: Sequence[UnderReview], luck: Any, currency: str) ->
 
     ``luck`` is that of all tables of the night, in minor units.
     """
-    asked = [each.luck for each in questions if each.luck is not None]
-    if not asked or luck is None:
+    of_persons = [each.luck for each in questions if each.luck is not None]
+    if not of_persons or luck is None:
         return ""
     amounts = {
-        "asked": signed_money(sum(asked), currency, money_in_prose),
-        "rest": signed_money(round(luck) - sum(asked), currency, money_in_prose),
+        "in_question": signed_money(sum(of_persons), currency, money_in_prose),
+        "rest": signed_money(round(luck) - sum(of_persons), currency, money_in_prose),
     }
-    return _("Of the luck, %(asked)s is under question and %(rest)s is not.") % amounts
+    return _("Of the luck, %(in_question)s is under question and %(rest)s is not.") % amounts

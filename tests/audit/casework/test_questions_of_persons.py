@@ -45,7 +45,7 @@ def desk(shared: Desk, db: None) -> Desk:
     return deepcopy(shared)
 
 
-def asked(desk: Desk, evidence: str, *, rule: str = "player-luck", player: str = "p-9", **of: Any) -> Finding:
+def question(desk: Desk, evidence: str, *, rule: str = "player-luck", player: str = "p-9", **of: Any) -> Finding:
     facts = {"player": player, "evidence": evidence, **of.pop("facts", WON)}
     return found(desk, "info", rule=rule, player=player, facts=facts, **of)
 
@@ -73,13 +73,13 @@ def test_evidence_money_and_persons_make_a_question_urgent(
     desk: Desk, evidence: str, beyond: int | None, croupier: str, expected: int
 ) -> None:
     facts = {} if beyond is None else {"beyond_chance": beyond}
-    assert priority(asked(desk, evidence, facts=facts, croupier=croupier)) == expected
+    assert priority(question(desk, evidence, facts=facts, croupier=croupier)) == expected
 
 
 def test_much_money_and_the_strongest_evidence_come_before_everything_that_is_late(desk: Desk) -> None:
     late = found(desk, "critical", euros=9_000, hours=-1)
-    weak = asked(desk, "23 712", player="p-8", hours=2 * A_WEEK)
-    first = asked(desk, power_of_ten(52), hours=4 * A_WEEK)
+    weak = question(desk, "23 712", player="p-8", hours=2 * A_WEEK)
+    first = question(desk, power_of_ten(52), hours=4 * A_WEEK)
     standing = Finding.objects.standing().filter(casino=desk.tenant.casino)
     assert list(by_urgency(standing)) == [first, late, weak]
     client = client_of(desk.first)
@@ -91,7 +91,7 @@ def test_much_money_and_the_strongest_evidence_come_before_everything_that_is_la
 
 
 def test_every_place_that_shows_a_priority_has_that_of_one_function(desk: Desk) -> None:
-    finding = asked(desk, power_of_ten(52))
+    finding = question(desk, power_of_ten(52))
     client = client_of(desk.first)
     bars = 'class="sev s4" title="information · odds against chance: 10⁵² to 1 or more · €100 or more"'
     for page in (
@@ -112,11 +112,11 @@ def test_every_place_that_shows_a_priority_has_that_of_one_function(desk: Desk) 
 
 
 def test_the_questions_of_one_person_are_one_case_and_another_persons_is_another(desk: Desk) -> None:
-    luck = asked(desk, "23 712", croupier="")
-    of_pair = asked(desk, power_of_ten(12), croupier="c-7")
-    dealer = asked(desk, "9 000 000", rule="croupier-luck", player="", croupier="c-7", facts={})
-    other = asked(desk, "23 712", player="p-1")
-    gathers = asked(desk, "23 712", rule="concentration", croupier="c-7")
+    luck = question(desk, "23 712", croupier="")
+    of_pair = question(desk, power_of_ten(12), croupier="c-7")
+    dealer = question(desk, "9 000 000", rule="croupier-luck", player="", croupier="c-7", facts={})
+    other = question(desk, "23 712", player="p-1")
+    gathers = question(desk, "23 712", rule="concentration", croupier="c-7")
     assert luck.case == of_pair.case == dealer.case
     assert len({luck.case_id, other.case_id, gathers.case_id}) == 3
     assert [each.heads_case for each in (luck, of_pair, dealer)] == [True, False, False]
@@ -124,9 +124,9 @@ def test_the_questions_of_one_person_are_one_case_and_another_persons_is_another
 
 
 def test_a_question_of_another_session_joins_the_case_and_the_trail_names_the_session_of_the_case(desk: Desk) -> None:
-    luck = asked(desk, "23 712")
+    luck = question(desk, "23 712")
     stream = another_session(desk)
-    later = asked(desk, power_of_ten(12), stream=stream, wager=luck.wager, seq=luck.seq)
+    later = question(desk, power_of_ten(12), stream=stream, wager=luck.wager, seq=luck.seq)
     assert (later.case, later.heads_case) == (luck.case, False), "the same rule and event, in another session"
     assert video._head_of(luck.case) == luck  # type: ignore[arg-type]
     actions.perform(luck.case_id, desk.first, "take")  # type: ignore[arg-type]
@@ -148,7 +148,7 @@ def opening(desk: Desk, stream: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize("state", ["closed", "superseded"])
 def test_a_question_joins_no_case_that_is_closed_or_does_not_stand(desk: Desk, state: str) -> None:
-    luck = asked(desk, "23 712")
+    luck = question(desk, "23 712")
     with without_triggers():
         if state == "closed":
             Case.objects.filter(pk=luck.case_id).update(
@@ -157,7 +157,7 @@ def test_a_question_joins_no_case_that_is_closed_or_does_not_stand(desk: Desk, s
             )  # fmt: skip
         else:
             Finding.objects.filter(pk=luck.pk).update(status="superseded", superseded_at=timezone.now())
-    assert asked(desk, "23 712").case != luck.case
+    assert question(desk, "23 712").case != luck.case
 
 
 def deadline_of(desk: Desk, severity: str, occurred_at: datetime, **of: Any) -> tuple[timedelta, Finding]:

@@ -56,9 +56,9 @@ PLAYED = {"since": DAY.isoformat(), "nights": 1, "staked": 76_000, "won": 903_20
 def ask(report: NightReport, player: str, **facts: Any) -> Finding:
     """Store a question about a player, put at the end of the night's session."""
     stream = LoggedStream.objects.get(casino=report.casino, table__isnull=False, is_of_desk=False)
-    said = {"player": player, "evidence": power_of_ten(52), **PLAYED, **facts}
+    stated = {"player": player, "evidence": power_of_ten(52), **PLAYED, **facts}
     seq = 2 + Finding.objects.filter(stream=stream, rule="player-luck").count()
-    finding = integrity_finding(stream, "player-luck", seq, occurred_at=timezone.now(), facts=said)
+    finding = integrity_finding(stream, "player-luck", seq, occurred_at=timezone.now(), facts=stated)
     finding.player = player
     finding.save()
     return finding
@@ -100,13 +100,13 @@ def test_a_question_of_the_ledger_says_what_its_player_staked_and_won(
     process = LedgerProcess.objects.get(casino=casino, kind="player-luck", subject=player)
     batch = process.points.latest("pk").batch
     crossing = Crossing(2026, "1/1000", "", process.draws, 10**52)
-    asked = questions.ask(process, batch, Question("player-luck", Process("player-luck", player), crossing))
-    finding = Finding.objects.get(pk=asked.finding_id)
+    row = questions.ask(process, batch, Question("player-luck", Process("player-luck", player), crossing))
+    finding = Finding.objects.get(pk=row.finding_id)
     [(_stream, own)] = sessions_of(casino, player, DAY, DAY + timedelta(days=1))
     assert own.play is not None
     result = -own.play.recorded
-    said = {"won": result} if result >= 0 else {"lost": -result}
-    expected = {"nights": 1, "staked": own.play.handle, "beyond_chance": -round(own.play.luck), **said}
+    won = {"won": result} if result >= 0 else {"lost": -result}
+    expected = {"nights": 1, "staked": own.play.handle, "beyond_chance": -round(own.play.luck), **won}
     assert {name: finding.facts.get(name) for name in expected} == expected
     assert finding.player == player
     assert str(expected["nights"]) in finding.as_value().message("en")
