@@ -191,7 +191,8 @@ def _sign(report: NightReport, officer: Officer, now: datetime, under_review: Se
         if locked.reviewed_by is not None and same_hands(locked.reviewed_by, officer):
             raise SignatureRefused("same-hands")
         type = "night.reviewed" if locked.reviewed_by_id is None else "night.closed"
-        _perform(locked, officer, type, **({"under_review": list(under_review)} if under_review else {}))
+        stated: dict[str, Any] = {"under_review": list(under_review)} if under_review else {}
+        _perform(locked, officer, type, **stated)
     locked.refresh_from_db()
     return locked
 

@@ -58,8 +58,11 @@ class Closed:
 
 
 def in_last_month(standing: QuerySet[Finding], today: date) -> dict[str, int]:
-    """Return how many findings each rule has in the last month, by its name: one query."""
-    recent = standing.filter(gaming_day__gt=today - timedelta(days=DAYS)).order_by()
+    """Return how many findings with a case each rule has in the last month, by its name: one query.
+
+    Information without a case was only noted, and is on the list of its night.
+    """
+    recent = standing.filter(case__isnull=False, gaming_day__gt=today - timedelta(days=DAYS)).order_by()
     return dict(recent.values_list("rule").annotate(count=Count("pk")))
 
 

@@ -86,7 +86,9 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
         match = request.resolver_match
         if match is None or match.url_name != "audit_loggedstream_changelist":
             return streams
-        of_stream = Finding.objects.standing().filter(stream=OuterRef("pk")).order_by().values("stream")
+        # What stands out: information without a case is on the list of its night.
+        with_case = Finding.objects.standing().filter(case__isnull=False)
+        of_stream = with_case.filter(stream=OuterRef("pk")).order_by().values("stream")
         counted = Subquery(of_stream.annotate(count=Count("pk")).values("count"))
         return streams.annotate(findings_count=Coalesce(counted, 0))
 

@@ -9,6 +9,7 @@ from django.db import transaction
 
 from audit.casework import information
 from audit.casework.actions import ActionRefused
+from audit.desk.rules import counts
 from audit.event_store import audit_trail
 from audit.models import Finding, InformationSigning, Role
 from audit.projections.information import wrong_information
@@ -154,3 +155,15 @@ def test_a_forged_signature_is_named(desk: Desk) -> None:
         forge(f"delete from audit_informationsigning where id = {row.pk}")
         assert list(wrong_information(own))
         transaction.set_rollback(True)
+
+
+def test_tables_and_rules_count_what_stands_out_and_not_what_is_on_the_list(desk: Desk) -> None:
+    noted(desk)
+    standing = Finding.objects.standing().filter(casino=desk.tenant.casino)
+    with_case = standing.exclude(case=None)
+    assert 0 < with_case.count() < standing.count()
+    tables = client_of(desk.first).get("/admin/audit/loggedstream/").context["cl"].result_list
+    assert [each.findings_count for each in tables] == [with_case.count()]
+    counted = counts.in_last_month(standing, day_of(desk))
+    assert "payout-put-right" not in counted
+    assert sum(counted.values()) == with_case.count()
