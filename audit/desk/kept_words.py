@@ -61,6 +61,12 @@ def kept(request: HttpRequest) -> Mapping[str, Any] | None:
     return {"form": found["form"], "texts": found["texts"]}
 
 
+def texts_of(request: HttpRequest, form: str) -> dict[str, str]:
+    """Return the texts that are kept for a form of the page of a request, by the names of its fields."""
+    found = kept(request)
+    return dict(found["texts"]) if found is not None and found["form"] == form else {}
+
+
 def sign_in_again(request: HttpRequest) -> HttpResponse | None:
     """Keep what a POST without a session says, and lead to the sign-in and from there to the page of the form.
 

@@ -23,8 +23,7 @@ def written_in(context: Any, form: str) -> SafeString:
 @register.simple_tag(takes_context=True)
 def kept_text(context: Any, form: str, field: str = "reason") -> str:
     """Return what was written in a field of a form and not saved, "" for nothing."""
-    found = kept_words.kept(context["request"])
-    return str(found["texts"].get(field, "")) if found is not None and found["form"] == form else ""
+    return kept_words.texts_of(context["request"], form).get(field, "")
 
 
 @register.inclusion_tag("admin/audit/parts/kept_words.html", takes_context=True)

@@ -25,8 +25,9 @@ _GROUPED = tuple(f"case__{name}" for name in _ALIKE)
 
 def batches(request: HttpRequest) -> QuerySet[Any]:
     """Return the batches that this officer may decide, as rows: ``first``, the id of a finding, and ``cases``."""
-    rows: QuerySet[Any] = waiting.closings(request).order_by().values(*_GROUPED)
-    return rows.annotate(first=Min("pk"), cases=Count("case", distinct=True)).filter(cases__gte=2)
+    rows: Any = waiting.closings(request).order_by().values(*_GROUPED)
+    found: QuerySet[Any] = rows.annotate(first=Min("pk"), cases=Count("case", distinct=True)).filter(cases__gte=2)
+    return found
 
 
 def alone(request: HttpRequest) -> QuerySet[Finding]:

@@ -12,7 +12,6 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.utils.functional import Promise
-from django.utils.html import format_html
 from django.utils.text import capfirst
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
@@ -20,7 +19,6 @@ from django.utils.translation import gettext_lazy as _
 from audit.access.capabilities import Capability
 from audit.casework import actions, payment_orders
 from audit.casework.debts import stake_of_incident
-from audit.casework.state_machine import TRANSITIONS
 from audit.corrections.waiting import waiting_in
 from audit.desk import kept_words, parts
 from audit.desk.addresses import page_of
@@ -30,7 +28,7 @@ from audit.desk.approve.neighbours import closing_address, neighbours_of, next_a
 from audit.desk.approve.not_done import not_done
 from audit.desk.approve.note import Note
 from audit.desk.audited_admin import record_entry
-from audit.desk.findings.casework import DECISIONS, MESSAGES, case_context, proposal_read
+from audit.desk.findings.casework import DECISIONS, case_context, proposal_read, say_decided
 from audit.desk.findings.page import finding_context
 from audit.desk.findings.queues import OPEN
 from audit.desk.findings.shown_findings import in_full
@@ -41,7 +39,7 @@ from audit.event_store import read
 from audit.models import Case, CaseAction, Finding
 from audit.models.adjudication import Severity
 from audit.models.cases import State
-from audit.presentation import count, date_time, officer_name, reference
+from audit.presentation import count, date_time, officer_name
 
 
 @demands(Capability.APPROVE_CASES)
@@ -102,8 +100,7 @@ def _decide(request: HttpRequest, pk: int) -> HttpResponse:
         actions.perform(finding.case_id, officer_of(request), name, reason=reason, proposal=proposal)
     except actions.ActionRefused as error:
         return _refused(request, pk, str(error))
-    link = format_html('<a href="{}">{}</a>', page_of("finding", pk), reference(finding))
-    messages.success(request, format_html("{}: {}", link, MESSAGES[TRANSITIONS[name].event]))
+    say_decided(request, finding, name)
     return redirect(next_address(request, after))
 
 

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy
 from audit.access.capabilities import Capability
 from audit.casework import complaints
 from audit.casework.actions import ActionRefused
-from audit.desk import parts
+from audit.desk import kept_words, parts
 from audit.desk.audited_admin import record_entry
 from audit.desk.complaints.complaint_form import AnswerForm, EntryForm, comparison
 from audit.desk.names import directory_for, sees_names
@@ -89,6 +89,7 @@ class ComplaintAdmin(RecordAdmin[Complaint]):
         """Enter a complaint."""
         names = ("table", "day", "clock", "player", "wager")
         initial = {name: request.GET[name] for name in names if name in request.GET}
+        initial |= kept_words.texts_of(request, "complaint")
         form = EntryForm(
             scope_of(request, Capability.WORK_CASES),
             request.POST or None,

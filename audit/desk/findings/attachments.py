@@ -116,9 +116,9 @@ def files_of(request: HttpRequest, finding: Finding) -> dict[str, Any] | None:
     listed: Sequence[Attachment] = list(
         finding.case.attachments.defer("content").select_related("officer", "erased_by")
     )
-    may_work = scope_of(request, Capability.WORK_CASES).includes(finding.casino_id)
+    takes_files = scope_of(request, Capability.WORK_CASES).includes(finding.casino_id)
     return {
         "files": listed,
-        "may_attach": may_work and len(listed) < attachments.MOST,
+        "may_attach": takes_files and len(listed) < attachments.MOST,
         "may_erase": scope_of(request, Capability.APPROVE_CASES).includes(finding.casino_id),
     }

@@ -35,6 +35,8 @@ from audit.casework.priority import ALIKE_DAYS
 from audit.casework.state_machine import TRANSITIONS
 from audit.casework.video import is_deadlines_reason
 from audit.desk import kept_words
+from audit.desk.addresses import page_of
+from audit.desk.approve.neighbours import next_address
 from audit.desk.findings.neighbours import LISTED
 from audit.desk.findings.queues import HEADS, can_work_cases
 from audit.desk.parts import due_ring, state_pie
@@ -172,7 +174,7 @@ class CaseworkAdmin(RecordAdmin[Finding]):
             except actions.ActionRefused as error:
                 refusals[str(error)] += 1
         if undone:
-            text = ngettext("%(count)d case is back as it was.", "%(count)d cases are back as they were.", undone)
+            text = ngettext("Undone: %(count)d case.", "Undone: %(count)d cases.", undone)
             messages.success(request, text % {"count": undone})
         say_refusals(request, refusals)
         kept = request.GET.urlencode()
@@ -213,6 +215,9 @@ class CaseworkAdmin(RecordAdmin[Finding]):
             messages.error(request, str(error))
             kept_words.keep(request, urlsplit(back).path)
             return redirect(back)
+        if name in DECISIONS:
+            say_decided(request, finding, name)
+            return redirect(next_address(request))
         if shown is not None:
             messages.success(request, _("The video was asked for under case %(case)s.") % {"case": reference(finding)})
         elif actions.undoable(case, officer_of(request)) is None:  # what can be taken back is said beside its button
@@ -234,6 +239,12 @@ def proposal_shown(case: Case, history: Sequence[CaseAction]) -> int | None:
     last = next((each for each in reversed(history) if each.type == "case.proposed"), None)
     proposed = (case.proposed_by_id, case.outcome, case.reason)
     return None if last is None or proposed != (last.officer_id, last.about, last.reason) else last.pk
+
+
+def say_decided(request: HttpRequest, finding: Finding, name: str) -> None:
+    """Say what was decided about which case, with a link to it: the page of the next one follows."""
+    link = format_html('<a href="{}">{}</a>', page_of("finding", finding.pk), reference(finding))
+    messages.success(request, format_html("{}: {}", link, MESSAGES[TRANSITIONS[name].event]))
 
 
 def say_refusals(request: HttpRequest, refusals: Counter[str]) -> None:

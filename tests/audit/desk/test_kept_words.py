@@ -119,3 +119,15 @@ def test_a_second_officer_who_comes_second_keeps_the_note(desk: Desk) -> None:
     page = client.post(at, form, follow=True, headers=ENGLISH).content.decode()
     assert "The case is closed." in page
     assert ESCAPED in page
+
+
+def test_a_complaint_whose_session_had_ended_is_in_its_form_after_signing_in(desk: Desk) -> None:
+    client = client_of(desk.first)
+    at = "/admin/audit/complaint/add/"
+    found = re.search(r'name="written_in" value="([^"]+)"', client.get(at).content.decode())
+    assert found is not None
+    client.logout()
+    form = {"words": NOTE, "written_in": found[1]}
+    onward = client.post(at, form, headers={"referer": f"http://testserver{at}"}).headers["location"]
+    page = signed_in(client, desk.first, onward)
+    assert re.search(rf'<textarea name="words"[^>]*>\s*{ESCAPED}</textarea>', page)

@@ -254,6 +254,17 @@ def test_after_a_decision_comes_the_next_proposal_and_the_list_when_none_is_left
     assert left == [f"/admin/approve/closing/{desk.findings[1].pk}/", "/admin/approve/"]
 
 
+def test_a_decision_on_the_page_of_the_finding_leads_to_the_next_proposal_too(desk: Desk) -> None:
+    one, two = (each.case_id or 0 for each in desk.findings[:2])
+    for case, reason in ((one, "a"), (two, "b")):
+        actions.perform(case, desk.first, "propose", reason=reason, outcome="confirmed")
+    form = {"proposal": str(actions.proposal_of(desk.case)), "proof_password": PASSWORD}
+    at = f"/admin/audit/finding/{desk.findings[0].pk}/case/approve/"
+    answer = client_of(desk.third).post(at, form, follow=True, headers=ENGLISH)
+    assert answer.redirect_chain[-1][0] == f"/admin/approve/closing/{desk.findings[1].pk}/"
+    assert f'<a href="/admin/audit/finding/{desk.findings[0].pk}/change/">' in answer.content.decode()
+
+
 def test_the_second_officer_reads_what_was_not_done(desk: Desk) -> None:
     cases = proposed(desk, 2)
     croupiers = CaseAction.objects.filter(type="case.answered")

@@ -61,7 +61,7 @@ def test_what_was_done_to_several_cases_is_taken_back_at_once_as_new_actions(des
     assert state_of_all(desk) == {("investigating", desk.first.pk, "")}
     page = client(desk.first).post(address, {"actions": ids}, follow=True, headers={"accept-language": "en"})
     assert page.redirect_chain[-1][0] == f"{LIST}?queue=open"
-    assert f"{number} cases are back as they were." in messages_of(page.content.decode())
+    assert f"Undone: {number} cases." in messages_of(page.content.decode())
     assert state_of_all(desk) == before
     done = CaseAction.objects.filter(case__findings__in=desk.findings).order_by("pk").values_list("type", flat=True)
     assert list(done) == ["case.taken"] * number + ["case.released"] * number
