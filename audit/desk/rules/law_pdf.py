@@ -109,12 +109,12 @@ def _sentence(sentence: SentenceLine) -> dict[str, Any]:
 def _rule(rule: RuleLine) -> dict[str, str]:
     if rule.lacks:
         silence = gettext("silent in this session: needs %(families)s") % {"families": rule.lacks_in_words}
-        return _note(rule.mark.state, f"{rule.title} · {silence}", strong=rule.name)
+        return _note(rule.mark.state, silence, strong=str(rule.title))
     found = ngettext("%(number)s finding", "%(number)s findings", rule.found or 0) % {"number": rule.found}
     needs = gettext("needs %(families)s") % {"families": rule.needs_in_words} if rule.needs else ""
     severity = ", ".join(filter(None, (rule.severity, needs)))
-    text = f"{rule.title} · {severity} · {found if rule.found else gettext('no finding')}"
-    return _note(rule.mark.state, text, strong=rule.name)
+    text = f"{severity} · {found if rule.found else gettext('no finding')}"
+    return _note(rule.mark.state, text, strong=str(rule.title))
 
 
 def _reading(reading: ReadingLine) -> Iterator[dict[str, str]]:

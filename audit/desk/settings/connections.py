@@ -9,8 +9,6 @@ the cage          the casino's threshold  nothing: it is given paper
 from __future__ import annotations
 
 import smtplib
-from collections.abc import Mapping
-from typing import Any
 
 from django.conf import settings
 from django.contrib import admin, messages
@@ -24,6 +22,7 @@ from audit.access.capabilities import Capability
 from audit.desk.audited_admin import record_entry
 from audit.desk.scoped_admin import demands, officer_of, scope_of
 from audit.desk.sign_in import provider
+from audit.event_store.audit_trail import INSTALLATION
 from audit.models import CaseContacts, Casino
 
 MAIL_TIMEOUT_S = 10
@@ -107,8 +106,7 @@ def _try_mail(request: HttpRequest, address: str, casino: Casino | None = None) 
         return
     officer = request.user.get_username()
     body = _("%(officer)s has sent this message to try the connection. Nothing is to be done.") % {"officer": officer}
-    where: Mapping[str, Any] = {"casino_id": casino.pk} if casino is not None else {}
-    record_entry(request, "casecontacts.tried", **where)
+    record_entry(request, "casecontacts.tried", casino_id=casino.pk if casino is not None else INSTALLATION)
     subject = " ".join(_("Test of Cabochon’s mail").split())
     try:
         connection = get_connection(timeout=MAIL_TIMEOUT_S)
