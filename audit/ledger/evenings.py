@@ -48,6 +48,11 @@ def of_day(casino: Casino, day: date) -> LedgerBatch:
     return row
 
 
+def is_whole(batch: LedgerBatch) -> bool:
+    """Return whether an evening that was not fed still has all that waits; the caller holds the cursor."""
+    return bytes(of_day(batch.casino, batch.gaming_day).content) == bytes(batch.content)
+
+
 def draws_of(batch: LedgerBatch) -> QuerySet[LedgerBatch]:
     """Return the batches whose draws an evening has, in their order."""
     numbers = msgspec.json.decode(bytes(batch.content), type=list[int])

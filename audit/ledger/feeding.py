@@ -217,7 +217,7 @@ def _feed(
         if cursor.next_leaf != leaves[0]:  # another worker has gone on: look again
             return False
         cursor.next_leaf = leaves[1]
-    elif nights.is_fed(row):
+    elif nights.is_fed(row) or (row.kind in BY_PERSON and not evenings.is_whole(row)):
         return False
     set_aside.end(row)
     ledger = _ledger_of(casino, cursor, year)

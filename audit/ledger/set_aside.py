@@ -9,6 +9,8 @@ draws: docs/ledger-mathematics.md, step 5.
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import structlog
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -34,9 +36,18 @@ def of_casino(casino: Casino) -> QuerySet[LedgerSetAside]:
     return LedgerSetAside.objects.filter(casino=casino).select_related("stream", "casino").order_by("pk")
 
 
+def latest_try(now: datetime) -> datetime:
+    """Return until when a batch may wait that is set aside now: no pause is longer."""
+    return now + PAUSES[-1]
+
+
 def due(casino: Casino) -> list[LedgerSetAside]:
-    """Return what is set aside of a casino and is to be tried again now."""
-    return list(of_casino(casino).filter(next_try_at__lte=timezone.now()))
+    """Return what is set aside of a casino and is to be tried again now.
+
+    So is what waits longer than any pause: somebody has written that, or the clock was wrong.
+    """
+    now = timezone.now()
+    return list(of_casino(casino).exclude(next_try_at__gt=now, next_try_at__lte=latest_try(now)))
 
 
 def keep(batch: LedgerBatch) -> None:

@@ -28,6 +28,8 @@ from audit.projections.figures import wrong_figures
 from audit.projections.found import wrong_findings
 from audit.projections.information import wrong_information
 from audit.projections.ledger import wrong_ledger
+from audit.projections.ledger_origins import Origins
+from audit.projections.night_runs import wrong_night_runs
 from audit.projections.nights import wrong_nights
 from audit.projections.officers import wrong_officers
 from audit.projections.payment_orders import wrong_orders
@@ -36,6 +38,7 @@ from audit.projections.register import wrong_register
 from audit.projections.runs import wrong_runs
 from audit.projections.session_closings import wrong_closings
 from audit.projections.signers import wrong_signers
+from audit.projections.slip_uses import wrong_slip_uses
 from audit.projections.snapshots import wrong_snapshot
 from audit.transparency.decisions import wrong_decisions
 from audit.transparency.verify import verify
@@ -332,7 +335,10 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
         held(wrong_nights, "report_id code reason officer_id made_at"),
         not_held(ROW_ID, "id"),
     ),
-    "audit_nightrun": (not_held(PROCESS, "id casino_id gaming_day started_at started_by ended_at through error"),),
+    "audit_nightrun": (
+        held(wrong_night_runs, "id casino_id gaming_day started_at started_by ended_at through"),
+        not_held("it says why the run has not ended; whoever reads the night’s page sees it", "error"),
+    ),
     "audit_nightsubscriber": (
         held(wrong_subscribers, "id casino_id officer_id language receives_reports receives_alerts"),
     ),
@@ -356,23 +362,26 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
         not_held(WHEN, "made_at"),
     ),
     "audit_slipuse": (
-        not_held(
-            "a night reads the slips of earlier days here; a forged one adds or hides one finding of a later night",
-            "id casino_id currency gaming_day stream_id seq slip series number",
+        recomputed(
+            wrong_slip_uses,
+            "casino_id currency gaming_day stream_id seq slip series number",
+            "figures, as far as the newest run of the night has read",
         ),
+        not_held(ROW_ID, "id"),
     ),
     "audit_ledgerbatch": (
-        recomputed(wrong_ledger, "casino_id number year content error", "the batches in order, and the events"),
-        not_held(
-            "they name the night or session of a batch, and its content does so too",
-            "kind gaming_day currency stream_id last_seq log_index edition",
+        recomputed(wrong_ledger, "casino_id number year content error edition", "the batches in order, and the events"),
+        recomputed(
+            Origins, "kind gaming_day currency stream_id last_seq log_index", "the log, and the first counted reports"
         ),
         not_held(ROW_ID, "id"),
         not_held(WHEN, "engine_version fed_at"),
     ),
     "audit_ledgercursor": (
-        recomputed(wrong_ledger, "casino_id number year ranks expected", "the batches in order"),
-        not_held(WAITS, "next_leaf budget edition"),
+        recomputed(wrong_ledger, "casino_id number year ranks expected edition budget", "the batches in order"),
+        not_held(
+            "one too far on keeps sessions from being fed; `verify --deep` names each that it passed", "next_leaf"
+        ),
     ),
     "audit_ledgerlevel": (
         recomputed(wrong_ledger, "process_id year alpha opening", "the batches in order"),
@@ -388,11 +397,10 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
             "kind subject variant state wealth highest opening year alpha sessions draws first_day",
             "the batches in order",
         ),
-        not_held(
-            "they tell the processes of a subject apart; what each of them has read is held",
-            "casino_id name generation null",
-        ),
-        not_held(WHEN, "begun_at edition"),
+        recomputed(wrong_ledger, "casino_id name edition", "the batches in order"),
+        not_held("it counts the processes of a subject; what each of them has read is held", "generation"),
+        not_held("it is a sentence that pages show; the kind says which null hypothesis was tried", "null"),
+        not_held(WHEN, "begun_at"),
         held(wrong_ends, "ended_at ended_by ended_reason"),
         not_held(ROW_ID, "id"),
     ),
@@ -403,11 +411,15 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
         not_held(WHEN, "raised_at"),
     ),
     "audit_ledgersetaside": (
-        not_held(
-            WAITS,
-            "id kind gaming_day currency last_seq log_index content error tries began_at next_try_at casino_id"
-            " stream_id",
+        recomputed(
+            Origins,
+            "casino_id kind gaming_day currency stream_id last_seq log_index next_try_at",
+            "the log, and the first counted reports",
         ),
+        not_held("it is fed within a day, and what is fed is recomputed", "content"),
+        not_held("they say how often it failed and why; `/health/ready` names what is set aside", "error tries"),
+        not_held(ROW_ID, "id"),
+        not_held(WHEN, "began_at"),
     ),
     "audit_ledgeryear": (
         recomputed(wrong_ledger, "casino_id year budget expected edition", "the levels of its processes"),

@@ -4,9 +4,9 @@
     audit_streamevidence ─► the content of each session's batch, or a fault
     audit_ledgerbatch, in order ─► processes, points, levels, questions ─► the same as are stored, or a fault
 
-``figures`` holds the observations of sessions against their events. The payouts and variances that a night fed are
-taken as they are stored, and so is the process that a batch fed: an officer's entry ends one, and another begins. So
-are rows of an earlier edition of the ledger, which has ended.
+``figures`` holds the observations of sessions against their events, and ``ledger_origins`` where batches come from. The
+process that a batch fed is taken as it is stored: an officer's entry ends one, and another begins. So are rows of an
+earlier edition of the ledger, which has ended.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 
 import msgspec
 from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
 
 from audit.ledger import order
 from audit.ledger.expected import stated_of
@@ -33,12 +34,14 @@ from audit.models import (
     LedgerPoint,
     LedgerProcess,
     LedgerQuestion,
+    LedgerSetAside,
     LedgerYear,
     LoggedStream,
     StreamEvidence,
 )
 from audit.models.ledger import kept
 from audit.projections.faults import WrongRow
+from audit.projections.ledger_origins import Origins
 from settlement.eprocess.budget import as_stated, expected_after, stated_in
 from settlement.eprocess.channels import Fed
 from settlement.eprocess.explanations import counted_in
@@ -58,7 +61,7 @@ def wrong_ledger(casino_id: int | None) -> Iterator[WrongRow]:
         # Of a ledger whose cursor is gone nothing was fed.
         cursor = cursors.get(casino.pk, LedgerCursor(casino=casino))
         ledger = _Again(casino)
-        for what in (*_unfed(cursor), *ledger.feed(), *ledger.compare(cursor)):
+        for what in (*_unfed(cursor), *ledger.feed(), *ledger.set_aside(), *ledger.compare(cursor)):
             yield WrongRow("ledger", f"{casino.code}: {what}")
 
 
@@ -83,6 +86,10 @@ class _Again:
     first_days: dict[int, date] = field(default_factory=dict)
     year: int = 0
     number: int = 0
+    origins: Origins = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.origins = Origins(self.casino)
 
     def feed(self) -> Iterator[str]:
         """Feed every batch again; yield what does not hold about it."""
@@ -102,6 +109,7 @@ class _Again:
                 if self.ranks and expected != as_stated(expected_after(before, self.ranks), stated_in(expected)):
                     yield f"the subjects expected in {batch.year} are not those of {self.year}"
                 self.year, self.ranks = batch.year, {}
+            yield from _readable(batch, self.origins.wrong(batch))
             if batch.edition < EDITION:  # its processes have ended, and this version cannot feed them
                 continue
             if batch.error:  # what cannot be read is set aside, and is no batch
@@ -125,6 +133,12 @@ class _Again:
                     yield f"what batch {batch.number} did to the process {name_of(fed)} is not what is stored"
             for name in points:
                 yield f"batch {batch.number} is said to have fed the process {name}, and has nothing of it"
+
+    def set_aside(self) -> Iterator[str]:
+        """Yield what does not hold about what is set aside, after everything was fed."""
+        now = timezone.now()
+        for each in LedgerSetAside.objects.filter(casino=self.casino).select_related("stream").order_by("pk"):
+            yield from self.origins.wrong_aside(each, now)
 
     def _is_fed(self, batch: LedgerBatch, fed: Fed, point: LedgerPoint, year: LedgerYear | None) -> bool:
         """Feed a process, and return whether its point is what that gives."""
@@ -150,6 +164,7 @@ class _Again:
         """Yield what is stored and is not what was fed."""
         of_edition = {"casino": self.casino, "edition": EDITION}
         budgets = list(LedgerYear.objects.filter(**of_edition).order_by("year").values_list("year", "expected"))
+        of_years = dict(LedgerYear.objects.filter(**of_edition).values_list("year", "budget"))
         years, expected = [year for year, _ in budgets], dict(budgets)
         fed_in = LedgerBatch.objects.filter(**of_edition).order_by("year").values_list("year", flat=True)
         if years != list(fed_in.distinct()):
@@ -162,6 +177,8 @@ class _Again:
         for year, stored in budgets:
             if stated_in(stored) != stated_of(self.casino, year):
                 yield f"the subjects expected in {year} are not those that the casino has said"
+        if cursor.edition == EDITION and cursor.year in of_years and cursor.budget != of_years[cursor.year]:
+            yield f"the budget of {cursor.year} is said to be {cursor.budget}, and was {of_years[cursor.year]}"
         if cursor.edition == EDITION and cursor.year in expected and cursor.expected != expected[cursor.year]:
             yield f"the subjects expected in {cursor.year} are not those of its budget"
         ranks = cursor.ranks if cursor.edition == EDITION else {}
@@ -181,6 +198,14 @@ class _Again:
         ):
             for process, *_rest in sorted((stored - given) | (given - stored)):
                 yield f"a {what} of process {process} is missing, altered or too many"
+
+
+def _readable(batch: LedgerBatch, wrong: Iterator[str]) -> Iterator[str]:
+    """Yield what is wrong about a batch; what cannot be read of it is said where it is fed again."""
+    try:
+        yield from wrong
+    except (msgspec.DecodeError, LookupError, ValueError) as error:
+        yield f"batch {batch.number} cannot be read: {error}"
 
 
 def _was_observed(batch: LedgerBatch) -> bool:

@@ -31,6 +31,7 @@ from audit.projections.feed import wrong_contacts, wrong_counters, wrong_feed, w
 from audit.projections.found import Figures, wrong_findings
 from audit.projections.information import wrong_information
 from audit.projections.ledger import wrong_ledger
+from audit.projections.night_runs import wrong_night_runs
 from audit.projections.nights import wrong_nights
 from audit.projections.officers import wrong_officers
 from audit.projections.payment_orders import wrong_orders
@@ -38,6 +39,7 @@ from audit.projections.receivers import wrong_subscribers, wrong_video_requests
 from audit.projections.register import wrong_register
 from audit.projections.session_closings import wrong_closings
 from audit.projections.signers import wrong_signers
+from audit.projections.slip_uses import wrong_slip_uses
 from audit.transparency.outcome import Fault, Outcome
 
 logger = structlog.get_logger(__name__)
@@ -87,6 +89,7 @@ def _parts(
     yield wrong_closings(casino_id)
     yield wrong_orders(casino_id)
     yield wrong_nights(casino_id)
+    yield wrong_night_runs(casino_id)
     yield wrong_complaints(casino_id)
     yield wrong_information(casino_id)
     yield wrong_promotions(casino_id)
@@ -101,6 +104,7 @@ def _parts(
     yield wrong_counters(casino_id)
     if deep:
         yield wrong_ledger(casino_id)
+        yield wrong_slip_uses(casino_id)
     yield wrong_webhooks(casino_id)
     yield wrong_contacts(casino_id)
     yield wrong_subscribers(casino_id, figures)

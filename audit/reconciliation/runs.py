@@ -9,6 +9,7 @@ restated.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
 
@@ -31,6 +32,7 @@ from audit.models import (
     Verdict,
 )
 from audit.reconciliation import kept, persons, sessions
+from audit.reconciliation.content import canonical_json
 from audit.reconciliation.counts import count_streams
 from audit.reconciliation.findings import raise_findings
 from audit.reconciliation.gaming_days import has_ended, last_ended
@@ -75,10 +77,14 @@ def begin(casino: Casino, day: date, *, actor: str) -> NightRun:
             started_by=actor,
             through={str(stream_id): last for stream_id, last in sorted(heads.items()) if last > 0},
         )
-        audit_trail.record(
-            actor, "night.started", casino_id=casino.pk, data={"gaming_day": day.isoformat(), "run": run.pk}
-        )
+        reads = {"gaming_day": day.isoformat(), "run": run.pk, "through": through_digest(run)}
+        audit_trail.record(actor, "night.started", casino_id=casino.pk, data=reads)
     return run
+
+
+def through_digest(run: NightRun) -> str:
+    """Return the SHA-256 of what a run reads, as hex: the log keeps it."""
+    return hashlib.sha256(canonical_json(run.through)).hexdigest()
 
 
 def pending_sessions(run: NightRun) -> list[tuple[int, int]]:
@@ -135,8 +141,10 @@ def finish(run: NightRun, *, now: datetime | None = None) -> list[NightReport]:
             )
             for each in sorted(outdated):
                 begin(casino, each, actor=locked.started_by)
-        locked.ended_at, locked.error = now, ""
+        locked.ended_at, locked.error = timezone.now(), ""
         locked.save(update_fields=["ended_at", "error"])
+        read_now = {"gaming_day": day.isoformat(), "run": locked.pk}
+        audit_trail.record(locked.started_by, "night.ended", casino_id=casino.pk, data=read_now)
     return reports
 
 

@@ -106,6 +106,7 @@ ACTIONS: Mapping[str, Promise] = MappingProxyType(
         "month.exported": _("downloaded a month of nights"),
         "month.viewed": _("looked at a month of nights"),
         "night.closed": _("signed a night as the second officer"),
+        "night.ended": _("finished reconciling a night"),
         "night.exported": _("downloaded a night"),
         "night.mailed": _("e-mailed a night"),
         "night.reported": _("reconciled a night"),

@@ -17,7 +17,7 @@ from django.db import OperationalError
 from django.utils import timezone
 
 from audit import consumers
-from audit.ledger import feeding, listing, nights
+from audit.ledger import evenings, feeding, listing, nights
 from audit.models import (
     BatchKind,
     Casino,
@@ -291,8 +291,8 @@ def test_a_session_that_cannot_be_read_is_set_aside_and_fed_when_it_can(
     [row] = LedgerSetAside.objects.filter(casino=casino)
     assert row.tries == 2
     monkeypatch.undo()
-    due_now()
-    assert feeding.feed(casino) == 2
+    LedgerSetAside.objects.update(next_try_at=timezone.now() + timedelta(days=3_650))
+    assert feeding.feed(casino) == 2, "no pause is as long: somebody has written that"
     assert not LedgerSetAside.objects.exists()
     assert states(casino) == pure(casino, played[::-1]).processes
     assert list(wrong_ledger(casino.pk)) == []
@@ -337,6 +337,28 @@ def test_persons_are_fed_when_their_gaming_day_has_ended_and_tables_at_once(casi
     assert {row.kind for row in LedgerProcess.objects.filter(casino=casino)} & {"wheel", "player-luck"} == {"wheel"}
     with time_machine.travel(datetime.combine(DAY + timedelta(days=1), time(13), paris), tick=False):
         assert feeding.feed(casino) == 1
+    assert states(casino) == pure(casino, played).processes
+
+
+def test_an_evening_has_the_session_that_another_worker_feeds_meanwhile(
+    casino: Casino, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    played = sessions_of(casino)[1:3]
+    record(casino, played[0])
+    seal()
+    read = evenings.of_day
+
+    def another_worker_first(*args: Any) -> LedgerBatch:
+        monkeypatch.undo()
+        evening = read(*args)
+        record(casino, played[1])
+        seal()
+        assert feeding._feed_next_session(casino)
+        return evening
+
+    monkeypatch.setattr(evenings, "of_day", another_worker_first)
+    assert feeding.feed(casino) == 1, "its evening is not whole"
+    assert feeding.feed(casino) == 1
     assert states(casino) == pure(casino, played).processes
 
 

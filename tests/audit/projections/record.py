@@ -122,7 +122,7 @@ class Casino:
         return stream_id
 
     def unpaid(self, name: str) -> None:
-        """Record a session in which a winner is swept and not paid, and read it."""
+        """Record a session in which a winner is swept and not paid and the bank is filled, and read it."""
         stream = self.name(name)
         opened = {"game": "french_roulette", "ruleset": "fr-roulette", "observes": ["collections"]}
         events = numbered(
@@ -131,6 +131,8 @@ class Casino:
             ("ball.settled", {"pocket": "1"}),
             ("stakes.collected", {"wagers": ["w1"]}),
             ("ball.settled", {"pocket": "2"}),
+            ("bank.filled", {"amount": 100, "slip": "F-001"}),
+            ("bank.filled", {"amount": 100, "slip": "F-002"}),
             CLOSED,
         )
         answer = self.tenant.post(stream, events)

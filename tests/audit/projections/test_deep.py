@@ -9,9 +9,21 @@ import pytest
 import time_machine
 from django.db import transaction
 
+from audit.event_store import audit_trail
 from audit.ledger.feeding import feed
-from audit.models import LedgerBatch, LedgerProcess, LoggedStream, SessionFigures, StreamEvidence, StreamMoney
+from audit.models import (
+    LedgerBatch,
+    LedgerProcess,
+    LoggedStream,
+    NightRun,
+    SessionFigures,
+    SlipUse,
+    StreamEvidence,
+    StreamMoney,
+)
 from audit.projections.ledger import wrong_ledger
+from audit.projections.night_runs import wrong_night_runs
+from audit.projections.slip_uses import wrong_slip_uses
 from tests import citus
 from tests.audit.projections.record import derived, faults, whole_record
 from tests.audit.projections.test_casinos import RollBack, forge, named, named_after
@@ -49,6 +61,20 @@ FIGURES = {
     "observations": "audit_streamevidence set observations = " + BYTES.format("observations"),
 }
 
+FED_MORE = (
+    "with more as (insert into audit_ledgerbatch (casino_id, kind, gaming_day, currency, stream_id, last_seq,"
+    " log_index, edition, content, number, year, engine_version, error, fed_at) select casino_id, {}, {},"
+    " (select max(number) + 1 from audit_ledgerbatch where casino_id = {{casino}}), year, engine_version, '', now()"
+    " from audit_ledgerbatch where id = {{batch}})"
+    " update audit_ledgercursor set number = number + 1 where casino_id = {{casino}}"
+)
+SET_ASIDE = (
+    "insert into audit_ledgersetaside (casino_id, kind, gaming_day, currency, stream_id, last_seq, log_index,"
+    " next_try_at, content, error, tries, began_at) select casino_id, {}, {}, '', 'x', 1, now()"
+    " from audit_ledgerbatch where id = {{batch}}"
+)
+"""Whatever is fed, or set aside, is fed no more."""
+
 LEDGER = {
     "a process that is poorer": "update audit_ledgerprocess set wealth = wealth / 2 where id = {process}",
     "a state of nothing": "update audit_ledgerprocess set state = (select state from audit_ledgerprocess o"
@@ -67,6 +93,28 @@ LEDGER = {
     "what a session fed": "update audit_ledgerbatch set content = (select content from audit_ledgerbatch o"
     " where o.kind = 'draws' and o.content <> audit_ledgerbatch.content order by id limit 1) where id = {batch}",
     "what could not be read": "update audit_ledgerbatch set error = 'broken' where id = {batch}",
+    "a budget that the cursor has": "update audit_ledgercursor set budget = '1/1000000000' where casino_id = {casino}",
+    "another edition": "update audit_ledgerbatch set edition = edition + 1 where id = {batch}",
+    "the leaf of a close": "update audit_ledgerbatch set log_index = log_index + 1 where id = {batch}",
+    "the event of a close": "update audit_ledgerbatch set last_seq = last_seq - 1 where id = {batch}",
+    "the day of a session": "update audit_ledgerbatch set gaming_day = gaming_day + 1 where id = {batch}",
+    "the currency of a session": "update audit_ledgerbatch set currency = 'XXX' where id = {batch}",
+    "an evening that is late": "update audit_ledgerbatch set kind = 'late' where kind = 'evening'"
+    " and casino_id = {casino}",
+    "a session of before": FED_MORE.format("'draws', gaming_day, currency, {open}, 9, 9", "4, content"),
+    "a night that nobody counted": FED_MORE.format(
+        "'payouts', gaming_day + 30, currency, null, 0, null", "{edition}, '[]'::bytea"
+    ),
+    "a count of nothing": FED_MORE.format(
+        "'count', gaming_day, currency, {open}, 9, null",
+        "{edition}, "
+        """convert_to('{{"table":"T1","team":"","shift":"","variance":0}}', 'UTF8')""",
+    ),
+    "a session that is set aside": SET_ASIDE.format("'draws', gaming_day, currency, {open}, 9, 9", "now()"),
+    "a night that is set aside": SET_ASIDE.format("'payouts', gaming_day + 30, currency, null, 0, null", "now()"),
+    "a session that waits for years": SET_ASIDE.format(
+        "kind, gaming_day, currency, stream_id, last_seq, log_index", "now() + interval '10 years'"
+    ),
     "a cursor that has passed nothing": "update audit_ledgercursor set number = number + 1 where casino_id = {casino}",
 }
 
@@ -83,6 +131,10 @@ class Fed:
         self.batch = LedgerBatch.objects.filter(casino=self.casino, kind="draws").earliest("number")
         self.names = {
             "session": stream.pk,
+            "open": self.record.tenant.stream(self.record.name("open")).pk,
+            "use": SlipUse.objects.filter(casino=self.casino).earliest("pk").pk,
+            "run": NightRun.objects.filter(casino=self.casino).latest("pk").pk,
+            "edition": self.batch.edition,
             "casino": self.casino.pk,
             "batch": self.batch.pk,
             "process": LedgerProcess.objects.filter(points__batch=self.batch).earliest("pk").pk,
@@ -97,6 +149,80 @@ def fed(_committed_before: None) -> Fed:
     fed = Fed()
     assert faults(deep=True) == []
     return fed
+
+
+SLIPS = {
+    "another slip": "update audit_slipuse set slip = 'F-999' where id = {use}",
+    "a slip of another number": "update audit_slipuse set number = number + 5 where id = {use}",
+    "a slip of another series": "update audit_slipuse set series = 'G-' where id = {use}",
+    "a slip of another day": "update audit_slipuse set gaming_day = gaming_day - 1 where id = {use}",
+    "a slip of another currency": "update audit_slipuse set currency = 'XXX' where id = {use}",
+    "a slip that is gone": "delete from audit_slipuse where id = {use}",
+    "a slip used twice": "insert into audit_slipuse (casino_id, currency, gaming_day, stream_id, seq, slip, series,"
+    " number) select casino_id, currency, gaming_day, stream_id, seq + 9, slip, series, number from audit_slipuse"
+    " where id = {use}",
+    "a slip of a session that there is not": "update audit_slipuse set stream_id = 7 where id = {use}",
+    "a slip of another event": "update audit_slipuse set seq = seq + 100 where id = {use}",
+    "a slip that was never used": "insert into audit_slipuse (casino_id, currency, gaming_day, stream_id, seq, slip,"
+    " series, number) select casino_id, currency, gaming_day, {session}, 3, slip, series, number from audit_slipuse"
+    " where id = {use}",
+}
+
+
+def test_slips_are_what_the_sessions_of_a_night_used(fed: Fed) -> None:
+    silent = []
+    for what, statement in SLIPS.items():
+        try:
+            with transaction.atomic():
+                fed.forge(statement)
+                silent += [what] if not list(wrong_slip_uses(fed.casino.pk)) else []
+                raise RollBack
+        except RollBack:
+            pass
+    assert silent == []
+
+
+RUNS = {
+    "what a run has read": "through = '{{}}'",
+    "a run that ended later": "ended_at = '2099-01-01'",
+    "a run that goes on": "ended_at = null",
+    "a run of another day": "gaming_day = gaming_day + 1",
+    "a run that somebody else began": "started_by = 'nobody'",
+    "a run that began later": "started_at = started_at + interval '1 hour'",
+}
+
+RUN_OF_NOBODY = (
+    "insert into audit_nightrun (casino_id, gaming_day, started_at, started_by, ended_at, through, error) select"
+    " casino_id, gaming_day, now(), started_by, now(), through, '' from audit_nightrun where id = {run}"
+)
+
+
+def test_what_a_night_need_not_read_again_is_what_its_run_has_read(fed: Fed) -> None:
+    attacks = {what: f"update audit_nightrun set {change} where id = {{run}}" for what, change in RUNS.items()}
+    attacks |= {"a run of nobody": RUN_OF_NOBODY, "a run that is gone": "delete from audit_nightrun where id = {run}"}
+    silent = []
+    for what, statement in attacks.items():
+        try:
+            with transaction.atomic():
+                fed.forge(statement)
+                silent += [what] if not list(wrong_night_runs(fed.casino.pk)) else []
+                raise RollBack
+        except RollBack:
+            pass
+    assert silent == []
+
+
+def test_who_says_that_a_run_was_begun_says_what_it_reads(fed: Fed) -> None:
+    run = NightRun.objects.get(pk=fed.names["run"])
+    with transaction.atomic():
+        forged = NightRun.objects.create(
+            casino=run.casino, gaming_day=run.gaming_day, started_by="ada", through=run.through, ended_at=run.ended_at
+        )
+        data = {"gaming_day": run.gaming_day.isoformat(), "run": forged.pk}
+        audit_trail.record("ada", "night.started", casino_id=fed.casino.pk, data=data)
+        [wrong] = wrong_night_runs(fed.casino.pk)
+        assert f"does not say what run {forged.pk} reads" in wrong.what
+        transaction.set_rollback(True)
 
 
 def fed_wrong(fed: Fed, statement: str) -> str:

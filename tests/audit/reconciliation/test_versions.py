@@ -80,6 +80,7 @@ def test_two_different_officers_sign(casino: Casino, played: Events, officers: t
     assert types == [
         "night.started",
         "night.reported",
+        "night.ended",
         "night.reviewed",
         "night.signature_refused",
         "night.closed",
