@@ -42,6 +42,12 @@ class PasswordForm(AdminAuthenticationForm):
         "invalid_login": gettext_lazy("The name or the password is wrong. Capital letters count."),
     }
 
+    def clean(self) -> dict[str, Any]:
+        """Refuse a name that is longer than any account's: the table of failed sign-ins cannot hold it."""
+        if len(self.cleaned_data.get("username") or "") > (self.username_field.max_length or 0):
+            raise self.get_invalid_login_error()
+        return super().clean()
+
     def confirm_login_allowed(self, user: Any) -> None:
         """Refuse all but superusers where everybody else signs in with the provider."""
         super().confirm_login_allowed(user)

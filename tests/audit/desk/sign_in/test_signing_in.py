@@ -65,6 +65,13 @@ def test_failed_attempts_lock_a_name_at_an_address_for_fifteen_minutes(officer: 
     assert [(entry.actor, entry.data["refusals"]) for entry in entries] == [("sign-in", 8)]
 
 
+@pytest.mark.parametrize("name", ["y" * 151, "y" * 5_000])
+def test_a_name_longer_than_any_accounts_is_wrong_like_every_other(name: str) -> None:
+    answer = Client().post("/admin/login/", {"username": name, "password": "x"}, headers={"accept-language": "en"})
+    assert answer.status_code == 200
+    assert "The name or the password is wrong." in answer.content.decode()
+
+
 def test_a_stranger_at_the_same_address_does_not_lock_the_officer_out_of_a_known_browser(officer: Officer) -> None:
     known, other = Client(), Client()
     assert sign_in(known) == 302
