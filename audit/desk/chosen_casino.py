@@ -60,4 +60,4 @@ def choose_casino_view(request: HttpRequest) -> HttpResponse:
         request.session.pop(CHOSEN_CASINO, None)
     back = request.POST.get("next", "")
     is_ours = url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure())
-    return redirect(back if is_ours else "admin:index")
+    return redirect(back if is_ours and back.startswith("/") else "admin:index")  # what else there is names no page

@@ -196,7 +196,8 @@ class CaseworkAdmin(RecordAdmin[Finding]):
             return page
         shown = _shown_moment(request, finding) if name == "ask_video" else None
         back = shown.address if shown is not None else address_of(request, pk)
-        assignee = Officer.objects.filter(is_active_account(), username=request.POST.get("assignee", "")).first()
+        named = request.POST.get("assignee", "").replace("\0", "")
+        assignee = Officer.objects.filter(is_active_account(), username=named).first()
         undoes = request.POST.get("undoes", "")
         try:
             case = actions.perform(

@@ -125,7 +125,9 @@ def test_who_has_one_casino_has_nothing_to_choose(desks: tuple[Desk, Desk]) -> N
     assert f'<p class="casino">{desks[0].tenant.casino.name}</p>' in shown
 
 
-@pytest.mark.parametrize("back", ["https://elsewhere.example/", "//elsewhere.example", "javascript:alert(1)"])
+@pytest.mark.parametrize(
+    "back", ["https://elsewhere.example/", "//elsewhere.example", "javascript:alert(1)", "-1", "[]", "no page"]
+)
 def test_it_leads_to_no_other_site(desks: tuple[Desk, Desk], client: Client, back: str) -> None:
     answer = client.post(CHOOSE, {"casino": desks[0].tenant.casino.pk, "next": back})
     assert answer.headers["Location"] == "/admin/"
