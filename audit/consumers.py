@@ -343,7 +343,8 @@ select count(*), extract(epoch from clock_timestamp() - min(b.received_at))
 from (select stream_id, first_seq from log.leaf
       where log_index < (select max(size) from log.checkpoint) order by log_index desc limit 200) l
 join log.batch b on b.stream_id = l.stream_id and b.first_seq = l.first_seq
-where b.received_at > coalesce((select beat_at from audit_heartbeat where name = 'exported'), '-infinity')
+where b.received_at > coalesce(
+  (select beat_at from audit_heartbeat where name = 'exported' and beat_at <= clock_timestamp()), '-infinity')
 """
 
 

@@ -189,7 +189,8 @@ select vkey, size, extract(epoch from clock_timestamp() - cosigned_at), refused_
 from audit_witnessstate where vkey = any (%(vkeys)s)
 """
 
-_HEARTBEATS = "select name, extract(epoch from clock_timestamp() - beat_at) from audit_heartbeat"
+# One that is yet to come is as far from now as one that is as old.
+_HEARTBEATS = "select name, abs(extract(epoch from clock_timestamp() - beat_at)) from audit_heartbeat"
 
 _RUNNING_JOB = """
 select extract(epoch from clock_timestamp() - max(heartbeat_at)) from audit_job where state = 'running'

@@ -111,7 +111,7 @@ def _unsaved(
 ) -> tuple[ApiKey, str]:
     """Return a key that the database has only the id of, and its secret."""
     prefix, secret, digest = ApiKey.new_secret()
-    [(key_id,)] = binary_copy.execute("select audit_next_key_id()", ())
+    [(key_id,)] = binary_copy.execute("select audit_next_id('apikey')", ())
     key = ApiKey(
         pk=key_id,
         casino=casino,

@@ -20,6 +20,30 @@ from audit.projections.casinos import wrong_casinos
 from audit.projections.clock import wrong_clock
 from audit.projections.complaints import wrong_complaints
 from audit.projections.coverage_lines import Line, held, not_held, recomputed
+from audit.projections.coverage_reasons import (
+    ADDRESS,
+    CACHE_KEYS,
+    COMPLETED,
+    DERIVED,
+    DJANGO,
+    FILE,
+    GUARD,
+    HEARTBEAT,
+    KEY_OF_SUMS,
+    NAME,
+    NOT_RECORD,
+    PROCESS,
+    REFUSED,
+    ROW_ID,
+    SANDBOX,
+    SECRET,
+    SENDING,
+    SIGN_IN,
+    UNUSED,
+    WAITS,
+    WHAT_IF,
+    WHEN,
+)
 from audit.projections.deadlines import wrong_deadlines
 from audit.projections.deeds import wrong_ends, wrong_erasures, wrong_promotions
 from audit.projections.epochs import wrong_epochs
@@ -43,35 +67,6 @@ from audit.projections.snapshots import wrong_snapshot
 from audit.transparency.decisions import wrong_decisions
 from audit.transparency.verify import verify
 from audit.transparency.verify_tree import TreeVerification
-
-ROW_ID = "this number names the row in this database only; every reference to the row is held by name"
-SECRET = "the log may not contain a secret; it records what somebody does with a stolen one under its owner’s name"
-ADDRESS = (
-    "the log may not contain a person’s address, and a hash of it would tell it to whoever guesses; no role of web"
-    " server or worker writes it. A forged one has links mailed elsewhere, and another’s identity linked:"
-    " `officer.link_used` and `officer.linked` say so"
-)
-NAME = "the log may not contain a person’s name or address; a forged one makes a page name the wrong person"
-PROCESS = "one process keeps it for a time; `/health/ready` reports work that it did not do, and no evidence changes"
-SENDING = (
-    "it says how far a message has come; a forged one delays, repeats or drops it, and the desk still shows its content"
-)
-WHEN = "it says when this database wrote the row; lists are sorted by it, and no finding depends on it"
-KEY_OF_SUMS = "it is the key of stored sums; the server ignores sums under another key and adds them up again"
-CACHE_KEYS = "these are the log’s own keys; give `verify` the keys that you know with `--key`"
-SANDBOX = "it belongs to a sandbox, and a sandbox proves nothing"
-WHAT_IF = "it belongs to a what-if run; that run judges nothing until the log records its promotion"
-REFUSED = "the server refused this request, so it is no part of the record"
-WAITS = "it says since when the row waits and how often it failed; `verify` names a session that no run reads for a day"
-NOT_RECORD = "it is no part of the record; a forged one changes what the desk shows or sends, and no evidence changes"
-FILE = "the database holds the hash of each file, and the log records it; a forged file has another hash"
-DJANGO = "it belongs to the framework; it gives no right at the desk"
-SIGN_IN = (
-    "it counts sign-ins; a forged one signs an officer out or allows more attempts, and the log records each sign-in"
-)
-UNUSED = "no code reads it; the schedule of tasks is code"
-GUARD = "it belongs to the guard; a superuser can write it, and the roles of the application cannot"
-DERIVED = "the database computes it from the other columns"
 
 TABLES: Mapping[str, tuple[Line, ...]] = {
     # The log
@@ -117,7 +112,8 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
             " state",
         ),
         not_held(ROW_ID, "id"),
-        not_held(WHEN, "began_at completed_at ended_at"),
+        not_held(COMPLETED, "completed_at"),
+        not_held(WHEN, "began_at ended_at"),
         not_held(
             "they name the runs before and after; the numbers of the runs say the same", "replaces_id superseded_by_id"
         ),
@@ -152,7 +148,7 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
     "audit_waitingstream": (not_held(WAITS, "stream_id casino_id since hints holder_pid holder_began"),),
     "audit_casinoturn": (not_held(PROCESS, "casino_id last_turn_at"),),
     "audit_leafcursor": (not_held(PROCESS, "id next_leaf"),),
-    "audit_heartbeat": (not_held(PROCESS, "name beat_at"),),
+    "audit_heartbeat": (not_held(HEARTBEAT, "name beat_at"),),
     "audit_taskrun": (not_held(PROCESS, "name ran_at"),),
     "audit_taskfailure": (not_held(PROCESS, "name failures failed_at error"),),
     "audit_job": (

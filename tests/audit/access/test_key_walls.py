@@ -21,7 +21,7 @@ DIGEST = "a" * 64
 
 def new_key(**changed: Any) -> dict[str, Any]:
     """Return what the entry of a key says, with an id that is free."""
-    [(key_id,)] = binary_copy.execute("select audit_next_key_id()", ())
+    [(key_id,)] = binary_copy.execute("select audit_next_id('apikey')", ())
     created = datetime.now(UTC).isoformat()
     stated = {"id": key_id, "prefix": "0123456789ab", "named": "k", "scopes": [], "tables": []}
     return {**stated, "expires": "", "created": created, **changed}

@@ -216,7 +216,7 @@ def test_who_says_that_a_run_was_begun_says_what_it_reads(fed: Fed) -> None:
     run = NightRun.objects.get(pk=fed.names["run"])
     with transaction.atomic():
         forged = NightRun.objects.create(
-            casino=run.casino, gaming_day=run.gaming_day, started_by="ada", through=run.through, ended_at=run.ended_at
+            casino=run.casino, gaming_day=run.gaming_day, started_by="ada", through=run.through
         )
         data = {"gaming_day": run.gaming_day.isoformat(), "run": forged.pk}
         audit_trail.record("ada", "night.started", casino_id=fed.casino.pk, data=data)
