@@ -1,8 +1,7 @@
 """Readings: what the texts leave open, and how each gap is read.
 
-A *reading* is a decision that no law makes. Those that are parameters may be set by the session that is adjudicated
-(``params`` of ``session.opened``); the others hold for every session. All are listed here with their reason, for the
-documentation and for the desk, so that none is an unexplained constant in the code.
+A *reading* is a decision that no law makes. A session may set those that are parameters (``params`` of
+``session.opened``); the others hold for every session. All are listed here with their reason, for documents and desk.
 """
 
 from __future__ import annotations

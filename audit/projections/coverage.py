@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from audit.projections import coverage_reasons as why
 from audit.projections.access import wrong_groups, wrong_keys, wrong_links, wrong_roles
 from audit.projections.accounts import wrong_requests
 from audit.projections.archived import wrong_months
@@ -20,30 +21,6 @@ from audit.projections.casinos import wrong_casinos
 from audit.projections.clock import wrong_clock
 from audit.projections.complaints import wrong_complaints
 from audit.projections.coverage_lines import Line, held, not_held, recomputed
-from audit.projections.coverage_reasons import (
-    ADDRESS,
-    CACHE_KEYS,
-    COMPLETED,
-    DERIVED,
-    DJANGO,
-    FILE,
-    GUARD,
-    HEARTBEAT,
-    KEY_OF_SUMS,
-    NAME,
-    NOT_RECORD,
-    PROCESS,
-    REFUSED,
-    ROW_ID,
-    SANDBOX,
-    SECRET,
-    SENDING,
-    SIGN_IN,
-    UNUSED,
-    WAITS,
-    WHAT_IF,
-    WHEN,
-)
 from audit.projections.deadlines import wrong_deadlines
 from audit.projections.deeds import wrong_ends, wrong_erasures, wrong_promotions
 from audit.projections.epochs import wrong_epochs
@@ -80,9 +57,9 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
         held(TreeVerification, "received_at"),
         not_held("it is true in the only row", "is_the_only"),
     ),
-    "log.emptied": (not_held(SANDBOX, "number casino_id streams events last_number emptied_at transaction"),),
+    "log.emptied": (not_held(why.SANDBOX, "number casino_id streams events last_number emptied_at transaction"),),
     "log.event": (held(verify, "stream_id seq occurred_at envelope"),),
-    "log.key": (not_held(CACHE_KEYS, "key_id name purpose public_key valid_from reason"),),
+    "log.key": (not_held(why.CACHE_KEYS, "key_id name purpose public_key valid_from reason"),),
     "log.leaf": (held(TreeVerification, "log_index stream_id first_seq hash"),),
     "log.outbox": (
         held(verify, "stream_id first_seq"),
@@ -90,11 +67,11 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
     ),
     "log.stream": (
         held(verify, "stream_id casino_id table_id name gaming_day game ruleset currency is_of_desk"),
-        not_held(WHEN, "opened_at"),
+        not_held(why.WHEN, "opened_at"),
     ),
     "log.stream_head": (held(verify, "stream_id next_seq chain received_at"),),
     "log.subtree": (held(TreeVerification, "height index hash"),),
-    "log_guard.maintenance": (not_held(GUARD, "id reason opened_by opened_at closed_at transaction"),),
+    "log_guard.maintenance": (not_held(why.GUARD, "id reason opened_by opened_at closed_at transaction"),),
     # Adjudication
     "audit_adjudication": (
         recomputed(
@@ -102,8 +79,8 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
             "stream_id engine_version what_if_id ruleset readings_digest run_id known_ids cursor next_seq events state"
             " memory closed",
         ),
-        not_held(ROW_ID, "id"),
-        not_held(WHEN, "updated_at"),
+        not_held(why.ROW_ID, "id"),
+        not_held(why.WHEN, "updated_at"),
     ),
     "audit_adjudicationrun": (
         held(
@@ -111,13 +88,13 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
             "stream_id casino_id what_if_id number cause engine_version register_version corrections_through approved"
             " state",
         ),
-        not_held(ROW_ID, "id"),
-        not_held(COMPLETED, "completed_at"),
-        not_held(WHEN, "began_at ended_at"),
+        not_held(why.ROW_ID, "id"),
+        not_held(why.COMPLETED, "completed_at"),
+        not_held(why.WHEN, "began_at ended_at"),
         not_held(
             "they name the runs before and after; the numbers of the runs say the same", "replaces_id superseded_by_id"
         ),
-        not_held(WAITS, "tries failed_at next_try_at error_type error"),
+        not_held(why.WAITS, "tries failed_at next_try_at error_type error"),
     ),
     "audit_retiredwagers": (recomputed(wrong_snapshot, "run_id through digests saved notes"),),
     "audit_finding": (
@@ -130,30 +107,32 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
         ),
         held(wrong_cases, "heads_case"),
         held(wrong_orders, "cleared"),
-        not_held(ROW_ID, "id"),
-        not_held(DERIVED, "content"),
+        not_held(why.ROW_ID, "id"),
+        not_held(why.DERIVED, "content"),
     ),
     "audit_whatif": (
         held(wrong_promotions, "promoted_at promoted_by"),
-        not_held(WHAT_IF, "id name casino_id readings selection engine_version started_at started_by ended_at streams"),
+        not_held(
+            why.WHAT_IF, "id name casino_id readings selection engine_version started_at started_by ended_at streams"
+        ),
     ),
     "audit_whatiffinding": (
         not_held(
-            WHAT_IF,
+            why.WHAT_IF,
             "id stream_id seq rule wager ruleset engine_version readings_digest casino_id table_id gaming_day"
             " occurred_at severity evidence expected recorded provision facts currency after_loss player croupier"
             " provisions causes difference owed put_right_by opened_at what_if_id",
         ),
     ),
-    "audit_waitingstream": (not_held(WAITS, "stream_id casino_id since hints holder_pid holder_began"),),
-    "audit_casinoturn": (not_held(PROCESS, "casino_id last_turn_at"),),
-    "audit_leafcursor": (not_held(PROCESS, "id next_leaf"),),
-    "audit_heartbeat": (not_held(HEARTBEAT, "name beat_at"),),
-    "audit_taskrun": (not_held(PROCESS, "name ran_at"),),
-    "audit_taskfailure": (not_held(PROCESS, "name failures failed_at error"),),
+    "audit_waitingstream": (not_held(why.WAITS, "stream_id casino_id since hints holder_pid holder_began"),),
+    "audit_casinoturn": (not_held(why.PROCESS, "casino_id last_turn_at"),),
+    "audit_leafcursor": (not_held(why.PROCESS, "id next_leaf"),),
+    "audit_heartbeat": (not_held(why.HEARTBEAT, "name beat_at"),),
+    "audit_taskrun": (not_held(why.PROCESS, "name ran_at"),),
+    "audit_taskfailure": (not_held(why.PROCESS, "name failures failed_at error"),),
     "audit_job": (
         not_held(
-            PROCESS,
+            why.PROCESS,
             "id kind params casino_id officer_id state done total requested_at started_at heartbeat_at ended_at runner"
             " tries stopped_by_id result error file file_name",
         ),
@@ -162,11 +141,11 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
     "audit_case": (
         held(wrong_findings, "stream_id seq rule wager casino_id weight opened_at deadline"),
         held(wrong_cases, "state assigned_to_id outcome reason proposed_by_id approved_by_id closed_at"),
-        not_held(ROW_ID, "id"),
+        not_held(why.ROW_ID, "id"),
     ),
     "audit_caseaction": (
         held(wrong_cases, "case_id at officer_id type reason about"),
-        not_held(ROW_ID, "id"),
+        not_held(why.ROW_ID, "id"),
     ),
     "audit_casecontacts": (held(wrong_contacts, "id casino_id video_room deputy_id"),),
     "audit_complaint": (
@@ -177,7 +156,7 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
     ),
     "audit_complaintanswer": (
         held(wrong_complaints, "complaint_id outcome amount paid_seq words answered_by_id answered_at"),
-        not_held(ROW_ID, "id"),
+        not_held(why.ROW_ID, "id"),
     ),
     "audit_informationsigning": (
         held(wrong_information, "id casino_id gaming_day findings digest signed_by_id signed_at"),
@@ -187,12 +166,12 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
             wrong_decisions,
             "casino_id stream_id seq number verdict officer_id reason decided_at entry_stream entry_seq",
         ),
-        not_held(ROW_ID, "id"),
+        not_held(why.ROW_ID, "id"),
     ),
     "audit_sessionclosing": (
         held(wrong_closings, "casino_id stream_id next_seq float_minor reason state proposed_by_id proposed_at"),
         held(wrong_closings, "decided_by_id decided_at decision_reason"),
-        not_held(ROW_ID, "id"),
+        not_held(why.ROW_ID, "id"),
     ),
     "audit_paymentorder": (
         held(
@@ -200,39 +179,41 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
             "casino_id case_id kind reference debtor player amount currency reason state ordered_by_id ordered_at"
             " approved_by_id approved_at ended_by_id ended_at end_reason receipt cage paid_on",
         ),
-        not_held(ROW_ID, "id"),
+        not_held(why.ROW_ID, "id"),
     ),
-    "audit_deadline": (held(wrong_deadlines, "casino_id severity hours"), not_held(ROW_ID, "id")),
-    "audit_escalation": (not_held(SENDING, "id case_id deadline at deputy_id"),),
+    "audit_deadline": (held(wrong_deadlines, "casino_id severity hours"), not_held(why.ROW_ID, "id")),
+    "audit_escalation": (not_held(why.SENDING, "id case_id deadline at deputy_id"),),
     "audit_escalationnotice": (
-        not_held(SENDING, "id sent_at failures failing_since next_try_at given_up_at error escalation_id officer_id"),
+        not_held(
+            why.SENDING, "id sent_at failures failing_since next_try_at given_up_at error escalation_id officer_id"
+        ),
     ),
     "audit_videorequest": (
         held(
             wrong_video_requests,
             "id case_id finding_id requested_by_id requested_at address language begins_at ends_at kept_until",
         ),
-        not_held(SENDING, "sent_at failures failing_since next_try_at given_up_at error"),
+        not_held(why.SENDING, "sent_at failures failing_since next_try_at given_up_at error"),
     ),
-    "audit_alert": (not_held(SENDING, "id casino_id table_id kind since opened_at ended_at ended_by"),),
+    "audit_alert": (not_held(why.SENDING, "id casino_id table_id kind since opened_at ended_at ended_by"),),
     "audit_alertmessage": (
         not_held(
-            SENDING,
+            why.SENDING,
             "id sent_at failures failing_since next_try_at given_up_at error alert_id webhook_id is_of_end",
         ),
     ),
     "audit_alertnotice": (
         not_held(
-            SENDING,
+            why.SENDING,
             "id sent_at failures failing_since next_try_at given_up_at error alert_id officer_id is_of_end",
         ),
     ),
-    "audit_savedview": (not_held(NOT_RECORD, "id officer_id name query is_shared"),),
+    "audit_savedview": (not_held(why.NOT_RECORD, "id officer_id name query is_shared"),),
     "audit_attachment": (
-        not_held(FILE, "id case_id officer_id at name kind size sha256 content erased_at erased_by_id"),
+        not_held(why.FILE, "id case_id officer_id at name kind size sha256 content erased_at erased_by_id"),
     ),
-    "audit_shiftnote": (not_held(NOT_RECORD, "id casino_id officer_id at text"),),
-    "audit_inboxdigest": (not_held(SENDING, "id casino_id officer_id gaming_day"),),
+    "audit_shiftnote": (not_held(why.NOT_RECORD, "id casino_id officer_id at text"),),
+    "audit_inboxdigest": (not_held(why.SENDING, "id casino_id officer_id gaming_day"),),
     # Casinos, tables, keys, the register
     "audit_casino": (
         held(
@@ -245,12 +226,12 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
     "audit_apikey": (
         held(wrong_keys, "id casino_id name prefix scopes created_at expires_at revoked_at"),
         held(wrong_signers, "public_key"),
-        not_held(SECRET, "digest"),
-        not_held(WHEN, "last_used_at"),
+        not_held(why.SECRET, "digest"),
+        not_held(why.WHEN, "last_used_at"),
     ),
-    "audit_apikey_tables": (held(wrong_keys, "apikey_id gamingtable_id"), not_held(ROW_ID, "id")),
+    "audit_apikey_tables": (held(wrong_keys, "apikey_id gamingtable_id"), not_held(why.ROW_ID, "id")),
     "audit_quarantined": (
-        not_held(REFUSED, "id casino_id key_id stream seq code detail body digest size received_at purged_at"),
+        not_held(why.REFUSED, "id casino_id key_id stream seq code detail body digest size received_at purged_at"),
     ),
     "audit_registerentry": (
         held(
@@ -258,66 +239,66 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
             "casino_id table_id ruleset reading value first_day last_day reason state version proposed_by_id"
             " proposed_at decided_by_id decided_at decision_reason",
         ),
-        not_held(ROW_ID, "id"),
+        not_held(why.ROW_ID, "id"),
     ),
     # Officers
     "audit_officer": (
         held(wrong_officers, "username is_superuser is_active is_staff created_by_id"),
-        not_held(ROW_ID, "id"),
-        not_held(SECRET, "password"),
-        not_held(NAME, "first_name last_name"),
-        not_held(ADDRESS, "email"),
-        not_held(WHEN, "last_login date_joined"),
+        not_held(why.ROW_ID, "id"),
+        not_held(why.SECRET, "password"),
+        not_held(why.NAME, "first_name last_name"),
+        not_held(why.ADDRESS, "email"),
+        not_held(why.WHEN, "last_login date_joined"),
     ),
-    "audit_officer_casinos": (held(wrong_roles, "officer_id casino_id role"), not_held(ROW_ID, "id")),
+    "audit_officer_casinos": (held(wrong_roles, "officer_id casino_id role"), not_held(why.ROW_ID, "id")),
     "audit_accesslink": (
         held(wrong_officers, "officer_id is_invitation issued_by_id issued_at expires_at is_shown used_at revoked_at"),
         held(wrong_officers, "confirmed_at confirmed_by_id"),
-        not_held(SECRET, "token_sha256"),
-        not_held(ROW_ID, "id"),
+        not_held(why.SECRET, "token_sha256"),
+        not_held(why.ROW_ID, "id"),
     ),
     "audit_accountrequest": (
         held(
             wrong_requests,
             "kind officer_id casino_id role reason state proposed_by_id proposed_at decided_by_id decided_at is_first",
         ),
-        not_held(ADDRESS, "email"),
-        not_held(ROW_ID, "id"),
+        not_held(why.ADDRESS, "email"),
+        not_held(why.ROW_ID, "id"),
     ),
-    "audit_grouprole": (held(wrong_groups, "casino_id role group"), not_held(ROW_ID, "id")),
+    "audit_grouprole": (held(wrong_groups, "casino_id role group"), not_held(why.ROW_ID, "id")),
     "audit_provideraccount": (
         held(wrong_links, "officer_id issuer"),
-        not_held(SECRET, "subject"),
-        not_held(WHEN, "linked_at"),
-        not_held(ROW_ID, "id"),
+        not_held(why.SECRET, "subject"),
+        not_held(why.WHEN, "linked_at"),
+        not_held(why.ROW_ID, "id"),
     ),
     "audit_erasedperson": (
         held(wrong_erasures, "casino_id code kind reason erased_by_id erased_at"),
-        not_held(ROW_ID, "id"),
+        not_held(why.ROW_ID, "id"),
     ),
-    "audit_person": (not_held(NAME, "id casino_id code kind name card_or_licence note"),),
-    "audit_signinrefusal": (not_held(SIGN_IN, "id starts_at network refusals"),),
+    "audit_person": (not_held(why.NAME, "id casino_id code kind name card_or_licence note"),),
+    "audit_signinrefusal": (not_held(why.SIGN_IN, "id starts_at network refusals"),),
     # What is sent out
     "audit_findingchange": (
         held(wrong_feed, "casino_id table_id finding_id kind position"),
-        not_held(WHEN, "at"),
-        not_held(ROW_ID, "id"),
+        not_held(why.WHEN, "at"),
+        not_held(why.ROW_ID, "id"),
     ),
     "audit_findingcounter": (held(wrong_counters, "casino_id year last"),),
-    "audit_publishedfeed": (not_held(SENDING, "casino_id position"),),
+    "audit_publishedfeed": (not_held(why.SENDING, "casino_id position"),),
     "audit_webhook": (
         held(wrong_webhooks, "id casino_id name url severities receives_alerts is_active"),
         not_held(
-            SENDING,
+            why.SENDING,
             "created_at position failures failing_since next_try_at error delivered_at leased_until test_requested_at"
             " tested_at test_result",
         ),
     ),
     "audit_webhooksecret": (
-        not_held(SECRET, "secret"),
-        not_held(SENDING, "id webhook_id created_at expires_at"),
+        not_held(why.SECRET, "secret"),
+        not_held(why.SENDING, "id webhook_id created_at expires_at"),
     ),
-    "audit_deadletter": (not_held(SENDING, "id webhook_id change_id error given_up_at again_at sent_at"),),
+    "audit_deadletter": (not_held(why.SENDING, "id webhook_id change_id error given_up_at again_at sent_at"),),
     # Nights and the ledger
     "audit_nightreport": (
         held(
@@ -325,11 +306,11 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
             "casino_id gaming_day currency version state tree_size tree_root engine_version content digest through"
             " sheet made_at made_by reviewed_by_id reviewed_at closed_by_id closed_at",
         ),
-        not_held(ROW_ID, "id"),
+        not_held(why.ROW_ID, "id"),
     ),
     "audit_signoffexception": (
         held(wrong_nights, "report_id code reason officer_id made_at"),
-        not_held(ROW_ID, "id"),
+        not_held(why.ROW_ID, "id"),
     ),
     "audit_nightrun": (
         held(wrong_night_runs, "id casino_id gaming_day started_at started_by ended_at through"),
@@ -338,24 +319,24 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
     "audit_nightsubscriber": (
         held(wrong_subscribers, "id casino_id officer_id language receives_reports receives_alerts"),
     ),
-    "audit_nightdelivery": (not_held(SENDING, "id subscriber_id report_id sent_at"),),
+    "audit_nightdelivery": (not_held(why.SENDING, "id subscriber_id report_id sent_at"),),
     "audit_sessionfigures": (
         recomputed(wrong_figures, "waiting figures win_line faults"),
-        not_held(KEY_OF_SUMS, "stream_id last_seq engine_version readings corrections"),
-        not_held(ROW_ID, "id"),
-        not_held(WHEN, "made_at"),
+        not_held(why.KEY_OF_SUMS, "stream_id last_seq engine_version readings corrections"),
+        not_held(why.ROW_ID, "id"),
+        not_held(why.WHEN, "made_at"),
     ),
     "audit_streammoney": (
         recomputed(wrong_figures, "money"),
-        not_held(KEY_OF_SUMS, "stream_id last_seq engine_version readings corrections"),
-        not_held(ROW_ID, "id"),
-        not_held(WHEN, "made_at"),
+        not_held(why.KEY_OF_SUMS, "stream_id last_seq engine_version readings corrections"),
+        not_held(why.ROW_ID, "id"),
+        not_held(why.WHEN, "made_at"),
     ),
     "audit_streamevidence": (
         recomputed(wrong_figures, "observations"),
-        not_held(KEY_OF_SUMS, "stream_id last_seq engine_version readings corrections"),
-        not_held(ROW_ID, "id"),
-        not_held(WHEN, "made_at"),
+        not_held(why.KEY_OF_SUMS, "stream_id last_seq engine_version readings corrections"),
+        not_held(why.ROW_ID, "id"),
+        not_held(why.WHEN, "made_at"),
     ),
     "audit_slipuse": (
         recomputed(
@@ -363,15 +344,15 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
             "casino_id currency gaming_day stream_id seq slip series number",
             "figures, as far as the newest run of the night has read",
         ),
-        not_held(ROW_ID, "id"),
+        not_held(why.ROW_ID, "id"),
     ),
     "audit_ledgerbatch": (
         recomputed(wrong_ledger, "casino_id number year content error edition", "the batches in order, and the events"),
         recomputed(
             Origins, "kind gaming_day currency stream_id last_seq log_index", "the log, and the first counted reports"
         ),
-        not_held(ROW_ID, "id"),
-        not_held(WHEN, "engine_version fed_at"),
+        not_held(why.ROW_ID, "id"),
+        not_held(why.WHEN, "engine_version fed_at"),
     ),
     "audit_ledgercursor": (
         recomputed(wrong_ledger, "casino_id number year ranks expected edition budget", "the batches in order"),
@@ -381,11 +362,11 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
     ),
     "audit_ledgerlevel": (
         recomputed(wrong_ledger, "process_id year alpha opening", "the batches in order"),
-        not_held(ROW_ID, "id"),
+        not_held(why.ROW_ID, "id"),
     ),
     "audit_ledgerpoint": (
         recomputed(wrong_ledger, "process_id batch_id draws wealth counts", "the batches in order"),
-        not_held(ROW_ID, "id"),
+        not_held(why.ROW_ID, "id"),
     ),
     "audit_ledgerprocess": (
         recomputed(
@@ -396,15 +377,15 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
         recomputed(wrong_ledger, "casino_id name edition", "the batches in order"),
         not_held("it counts the processes of a subject; what each of them has read is held", "generation"),
         not_held("it is a sentence that pages show; the kind says which null hypothesis was tried", "null"),
-        not_held(WHEN, "begun_at"),
+        not_held(why.WHEN, "begun_at"),
         held(wrong_ends, "ended_at ended_by ended_reason"),
-        not_held(ROW_ID, "id"),
+        not_held(why.ROW_ID, "id"),
     ),
     "audit_ledgerquestion": (
         recomputed(wrong_ledger, "process_id batch_id year alpha draws evidence", "the batches in order"),
         not_held("it names the finding that it raised, and that finding is held", "finding_id"),
-        not_held(ROW_ID, "id"),
-        not_held(WHEN, "raised_at"),
+        not_held(why.ROW_ID, "id"),
+        not_held(why.WHEN, "raised_at"),
     ),
     "audit_ledgersetaside": (
         recomputed(
@@ -414,12 +395,12 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
         ),
         not_held("it is fed within a day, and what is fed is recomputed", "content"),
         not_held("they say how often it failed and why; `/health/ready` names what is set aside", "error tries"),
-        not_held(ROW_ID, "id"),
-        not_held(WHEN, "began_at"),
+        not_held(why.ROW_ID, "id"),
+        not_held(why.WHEN, "began_at"),
     ),
     "audit_ledgeryear": (
         recomputed(wrong_ledger, "casino_id year budget expected edition", "the levels of its processes"),
-        not_held(ROW_ID, "id"),
+        not_held(why.ROW_ID, "id"),
     ),
     # The log as its processes keep it
     "audit_archivedmonth": (
@@ -431,69 +412,69 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
     ),
     "audit_cosignature": (
         held(TreeVerification, "size root witness vkey line"),
-        not_held(ROW_ID, "id"),
+        not_held(why.ROW_ID, "id"),
         not_held("the signed line contains the same time", "cosigned_at"),
-        not_held(WHEN, "received_at"),
+        not_held(why.WHEN, "received_at"),
     ),
-    "audit_leftbatch": (not_held(PROCESS, "id stream_id first_seq last_seq stream cause found_at"),),
+    "audit_leftbatch": (not_held(why.PROCESS, "id stream_id first_seq last_seq stream cause found_at"),),
     "audit_logepoch": (
         held(wrong_epochs, "number origin kept forked_at signed_size note opened_at entry_stream entry_seq"),
     ),
-    "audit_logfork": (not_held(PROCESS, "id leaves signed_size found_at"),),
-    "audit_witnessstate": (not_held(PROCESS, "vkey size cosigned_at tried_at error refused_at"),),
+    "audit_logfork": (not_held(why.PROCESS, "id leaves signed_size found_at"),),
+    "audit_witnessstate": (not_held(why.PROCESS, "vkey size cosigned_at tried_at error refused_at"),),
     # Of Django and its apps
-    "audit_officer_groups": (not_held(DJANGO, "id officer_id group_id"),),
-    "audit_officer_user_permissions": (not_held(DJANGO, "id officer_id permission_id"),),
-    "auth_group": (not_held(DJANGO, "id name"),),
-    "auth_group_permissions": (not_held(DJANGO, "id group_id permission_id"),),
-    "auth_permission": (not_held(DJANGO, "id name content_type_id codename"),),
+    "audit_officer_groups": (not_held(why.DJANGO, "id officer_id group_id"),),
+    "audit_officer_user_permissions": (not_held(why.DJANGO, "id officer_id permission_id"),),
+    "auth_group": (not_held(why.DJANGO, "id name"),),
+    "auth_group_permissions": (not_held(why.DJANGO, "id group_id permission_id"),),
+    "auth_permission": (not_held(why.DJANGO, "id name content_type_id codename"),),
     "axes_accessattempt": (
         not_held(
-            SIGN_IN,
+            why.SIGN_IN,
             "id user_agent ip_address username http_accept path_info attempt_time get_data post_data"
             " failures_since_start",
         ),
     ),
-    "axes_accessattemptexpiration": (not_held(SIGN_IN, "access_attempt_id expires_at"),),
+    "axes_accessattemptexpiration": (not_held(why.SIGN_IN, "access_attempt_id expires_at"),),
     "axes_accessfailurelog": (
-        not_held(SIGN_IN, "id user_agent ip_address username http_accept path_info attempt_time locked_out"),
+        not_held(why.SIGN_IN, "id user_agent ip_address username http_accept path_info attempt_time locked_out"),
     ),
     "axes_accesslog": (
         not_held(
-            SIGN_IN, "id user_agent ip_address username http_accept path_info attempt_time logout_time session_hash"
+            why.SIGN_IN, "id user_agent ip_address username http_accept path_info attempt_time logout_time session_hash"
         ),
     ),
     "django_admin_log": (
-        not_held(DJANGO, "id action_time object_id object_repr action_flag change_message content_type_id user_id"),
+        not_held(why.DJANGO, "id action_time object_id object_repr action_flag change_message content_type_id user_id"),
     ),
-    "django_celery_beat_clockedschedule": (not_held(UNUSED, "id clocked_time"),),
+    "django_celery_beat_clockedschedule": (not_held(why.UNUSED, "id clocked_time"),),
     "django_celery_beat_crontabschedule": (
-        not_held(UNUSED, "id minute hour day_of_week day_of_month month_of_year timezone"),
+        not_held(why.UNUSED, "id minute hour day_of_week day_of_month month_of_year timezone"),
     ),
-    "django_celery_beat_intervalschedule": (not_held(UNUSED, "id every period"),),
+    "django_celery_beat_intervalschedule": (not_held(why.UNUSED, "id every period"),),
     "django_celery_beat_periodictask": (
         not_held(
-            UNUSED,
+            why.UNUSED,
             "id name task args kwargs queue exchange routing_key expires enabled last_run_at total_run_count"
             " date_changed description crontab_id interval_id solar_id one_off start_time priority headers clocked_id"
             " expire_seconds",
         ),
     ),
-    "django_celery_beat_periodictasks": (not_held(UNUSED, "ident last_update"),),
-    "django_celery_beat_solarschedule": (not_held(UNUSED, "id event latitude longitude"),),
-    "django_content_type": (not_held(DJANGO, "id app_label model"),),
-    "django_migrations": (not_held(DJANGO, "id app name applied"),),
-    "django_session": (not_held(SIGN_IN, "session_key session_data expire_date"),),
+    "django_celery_beat_periodictasks": (not_held(why.UNUSED, "ident last_update"),),
+    "django_celery_beat_solarschedule": (not_held(why.UNUSED, "id event latitude longitude"),),
+    "django_content_type": (not_held(why.DJANGO, "id app_label model"),),
+    "django_migrations": (not_held(why.DJANGO, "id app name applied"),),
+    "django_session": (not_held(why.SIGN_IN, "session_key session_data expire_date"),),
     "otp_static_staticdevice": (
         not_held(
-            SECRET,
+            why.SECRET,
             "id name confirmed user_id throttling_failure_count throttling_failure_timestamp created_at last_used_at",
         ),
     ),
-    "otp_static_statictoken": (not_held(SECRET, "id token device_id"),),
+    "otp_static_statictoken": (not_held(why.SECRET, "id token device_id"),),
     "otp_totp_totpdevice": (
         not_held(
-            SECRET,
+            why.SECRET,
             "id name confirmed key step t0 digits tolerance drift last_t user_id throttling_failure_count"
             " throttling_failure_timestamp created_at last_used_at",
         ),

@@ -148,6 +148,6 @@ def test_a_refused_act_says_why_and_not_that_it_was_done(desk: Desk) -> None:
 
 
 def test_a_case_is_assigned_to_nobody_whose_name_no_account_can_have(desk: Desk) -> None:
-    said = messages_of(after(desk, desk.first, "assign", assignee="\0"))
-    assert 'class="error"' in said
+    shown = messages_of(after(desk, desk.first, "assign", assignee="\0"))
+    assert 'class="error"' in shown
     assert not Case.objects.exclude(assigned_to=None).exists()
