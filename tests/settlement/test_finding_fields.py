@@ -179,6 +179,12 @@ def test_mixed_up_parts_say_what_was_due_and_what_was_recorded_as_winnings() -> 
     assert (found.facts["winnings_due"], found.facts["winnings_paid"]) == (3500, 3600)
 
 
+def test_a_payment_made_twice_names_the_first() -> None:
+    twice = "fr-roulette\nplace w1 rouge 100\nland 1\npay w1 100+100\npay w1 100+100\nland 2"
+    found = finding("payout-duplicated", twice)
+    assert (found.facts["paid_seq"], found.evidence, found.difference) == (4, (3, 4, 5), 200)
+
+
 def test_too_much_handed_back_of_a_part_withdrawn_is_said_of_the_stake() -> None:
     found = finding("stake-not-returned", "fr-roulette\nplace w1 rouge 1000\ntake w1 300\npay w1 0+500\nland 1")
     assert (found.facts["part"], found.expected, found.recorded, found.difference) == ("stake", 300, 500, 200)
