@@ -179,6 +179,17 @@ def test_mixed_up_parts_say_what_was_due_and_what_was_recorded_as_winnings() -> 
     assert (found.facts["winnings_due"], found.facts["winnings_paid"]) == (3500, 3600)
 
 
+@pytest.mark.parametrize(("line", "ending"), [("land 2", "result"), ("close", "close")])
+def test_a_missing_payment_says_what_ended_the_wait(line: str, ending: str) -> None:
+    found = finding("payout-missing", f"fr-roulette\nplace w1 rouge 100\nland 1\n{line}")
+    assert found.facts["ending"] == ending
+
+
+def test_a_withdrawal_put_right_says_what_it_was() -> None:
+    found = finding("act-put-right", "fr-craps\nplace w1 win 1000\ntake w1\nrecover w1 0+1000\nthrow 5-1")
+    assert (found.facts["act"], found.evidence) == ("wager.withdrawn", (2, 3, 4))
+
+
 def test_a_payment_made_twice_names_the_first() -> None:
     twice = "fr-roulette\nplace w1 rouge 100\nland 1\npay w1 100+100\npay w1 100+100\nland 2"
     found = finding("payout-duplicated", twice)
