@@ -12,7 +12,8 @@ class Move(Struct, frozen=True, array_like=True, gc=False):
 
     ``lifted`` is what he took himself, ``settled`` what a dispute gave him, ``put_back`` what of ``stake`` had been
     swept and lies again where it lay. ``rule`` is what a payout breaks if nothing has decided the wager when the coup
-    ends, ``by`` the event that shows it, ``facts`` what its finding says of it.
+    ends, ``by`` the event that shows it, ``facts`` what its finding says of it; a snapshot of an earlier release has a
+    result there.
     """
 
     seq: int
@@ -22,7 +23,7 @@ class Move(Struct, frozen=True, array_like=True, gc=False):
     settled: int = 0
     rule: str = ""
     by: int = 0
-    facts: dict[str, Fact] = {}
+    facts: dict[str, Fact] | str = {}
     payer: str = ""
     put_back: int = 0
 

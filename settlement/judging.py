@@ -135,7 +135,8 @@ def _find_undue(coup: Coup) -> None:
     else:
         unexplained = Move(seqs[-1], rule="payout-without-result", by=wager.placed_by)
         last = next((move for move in reversed(coup.payments) if move.rule), unexplained)
-        _claim(coup, last.rule, last.by, *seqs, **(last.facts or {"status": wager.status}))
+        facts = last.facts if isinstance(last.facts, dict) else {"result": last.facts}
+        _claim(coup, last.rule, last.by, *seqs, **(facts or {"status": wager.status}))
 
 
 def _find_on_loser(coup: Coup) -> None:
