@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from django.contrib.auth.views import redirect_to_login
 from django.core import signing
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
@@ -44,6 +44,12 @@ def keep(request: HttpRequest, page: str) -> bool:
         return False
     request.session[_KEPT] = {"officer": form[0], "form": form[1], "page": page, "texts": texts}
     return True
+
+
+def keep_for(request: HttpRequest, answer: HttpResponseRedirect) -> HttpResponse:
+    """Keep the text of a refused form for the page that ``answer`` leads to, and return ``answer``."""
+    keep(request, urlsplit(answer.url).path)
+    return answer
 
 
 def forget(request: HttpRequest) -> None:

@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy
 from audit.access.capabilities import Capability
 from audit.corrections import decisions, waiting
 from audit.corrections.decisions import DecisionRefused
+from audit.desk import kept_words
 from audit.desk.approve.neighbours import correction_address, neighbours_of
 from audit.desk.audited_admin import record_entry
 from audit.desk.corrections.page import correction_context
@@ -155,4 +156,5 @@ class CorrectionAdmin(RecordAdmin[Correction]):
                     raise Http404
         except DecisionRefused as refused:
             messages.error(request, str(refused))
+            return kept_words.keep_for(request, redirect("admin:audit_correction_change", finding.pk))
         return redirect("admin:audit_correction_change", finding.pk)

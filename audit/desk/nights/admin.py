@@ -22,6 +22,7 @@ from audit.access.capabilities import Capability
 from audit.access.scope import Scope
 from audit.casework import session_closing
 from audit.casework.debts import sums_owed
+from audit.desk import kept_words
 from audit.desk.audited_admin import AuditedAdmin, actor, record_entry
 from audit.desk.downloads import file_response
 from audit.desk.findings.person_filters import findings_address
@@ -255,6 +256,7 @@ class NightAdmin(RecordAdmin[NightReport]):
             )
         except SignatureRefused as refused:
             messages.error(request, wording.REFUSALS[refused.code])
+            kept_words.keep(request, self._address(pk))
         return HttpResponseRedirect(f"{self._address(pk)}#signatures")
 
     @at("<int:pk>/again/")

@@ -18,6 +18,7 @@ from django.utils.translation import gettext_lazy
 from audit.access.capabilities import Capability
 from audit.casework import payment_orders
 from audit.casework.payment_orders import OrderRefused
+from audit.desk import kept_words
 from audit.desk.audited_admin import record_entry
 from audit.desk.downloads import file_response
 from audit.desk.names import directory_for
@@ -199,6 +200,7 @@ class PaymentOrderAdmin(RecordAdmin[PaymentOrder]):
                     raise Http404
         except OrderRefused as refused:
             messages.error(request, str(refused))
+            return kept_words.keep_for(request, redirect("admin:audit_paymentorder_change", pk))
         else:
             messages.success(request, str(_DONE[OrderState(order.state)]))
         return redirect("admin:audit_paymentorder_change", pk)

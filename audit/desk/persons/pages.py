@@ -22,6 +22,7 @@ from django.utils.translation import ngettext
 from audit.access.capabilities import Capability
 from audit.casework.actions import ActionRefused, OpenedPattern, open_pattern
 from audit.casework.patterns import JOINED
+from audit.desk import kept_words
 from audit.desk.audited_admin import AuditedAdmin, record_entry
 from audit.desk.downloads import file_response
 from audit.desk.findings.casework import undo_form
@@ -76,7 +77,7 @@ class PersonPages(AuditedAdmin[Person]):
             opened = open_pattern(officer_of(request), findings, reason=request.POST.get("reason", ""))
         except ActionRefused as refused:
             messages.error(request, str(refused))
-            return back
+            return kept_words.keep_for(request, back)
         _say_opened(request, opened, found.address(rule=rule, queue="open"))
         return redirect(found.address(rule=rule, queue="open"))
 

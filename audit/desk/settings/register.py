@@ -20,6 +20,7 @@ from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
+from audit.desk import kept_words
 from audit.desk.scoped_admin import RecordAdmin, at, demands, officer_of, scope_of
 from audit.desk.settings.register_lines import days_of, entry_line, left_open_by, state_of, where_of
 from audit.desk.settings.register_value import default_words, unit_of, value_field
@@ -262,6 +263,7 @@ class RegisterAdmin(RecordAdmin[RegisterEntry]):
                     raise Http404
         except RegisterRefused as refused:
             messages.error(request, str(refused))
+            return kept_words.keep_for(request, redirect("admin:audit_registerentry_change", entry.pk))
         return redirect("admin:audit_registerentry_change", entry.pk)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[RegisterEntry]:

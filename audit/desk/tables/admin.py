@@ -23,6 +23,7 @@ from audit.access.capabilities import Capability
 from audit.adjudication.results import standing
 from audit.casework import session_closing
 from audit.casework.session_closing import ClosingRefused
+from audit.desk import kept_words
 from audit.desk.audited_admin import record_entry
 from audit.desk.downloads import file_response
 from audit.desk.findings.filters import TableFilter
@@ -232,6 +233,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
                 messages.success(request, str(DONE[decision]))
         except ClosingRefused as refused:
             messages.error(request, str(refused))
+            return kept_words.keep_for(request, redirect("admin:audit_loggedstream_closing", stream_id))
         return redirect("admin:audit_loggedstream_closing", stream_id)
 
     def _session_or_404(self, request: HttpRequest, stream_id: int, *capabilities: Capability) -> LoggedStream:

@@ -11,6 +11,7 @@ from audit.casework import actions
 from audit.desk import kept_words
 from audit.models import Officer
 from tests.audit.casework.test_actions import PASSWORD, Desk, client_of
+from tests.audit.corrections.corrections_desk import CorrectionsDesk
 
 pytestmark = pytest.mark.django_db
 
@@ -131,3 +132,18 @@ def test_a_complaint_whose_session_had_ended_is_in_its_form_after_signing_in(des
     onward = client.post(at, form, headers={"referer": f"http://testserver{at}"}).headers["location"]
     page = signed_in(client, desk.first, onward)
     assert re.search(rf'<textarea name="words"[^>]*>\s*{ESCAPED}</textarea>', page)
+
+
+def test_a_correction_that_another_officer_refused_keeps_the_reason() -> None:
+    corrections = CorrectionsDesk()
+    stream_id = corrections.session("s1")
+    client = client_of(corrections.second)
+    listed = client.get("/admin/approve/").content.decode()
+    found = re.search(r'href="(/admin/audit/correction/(\d+)/change/)"', listed)
+    assert found is not None
+    field = re.search(r'name="written_in" value="([^"]+)"', client.get(found[1]).content.decode())
+    assert field is not None
+    corrections.refused(stream_id)
+    form = {"decision": "countersign", "reason": NOTE, "written_in": field[1], "proof_password": PASSWORD}
+    page = client.post(f"/admin/audit/correction/{found[2]}/decide/", form, follow=True, headers=ENGLISH)
+    assert ESCAPED in page.content.decode()
