@@ -267,7 +267,7 @@ def _webhooks(casinos: Casinos) -> Lag:
         items += lacks
         aside += dead + (lacks if is_paused else 0)
         if is_paused or dead:
-            errors.append(f"{name}: {error or f'{dead} dead letters'}")
+            errors.append(f"{name}: {error or f'{dead} failed deliveries'}")
         if since is not None and not is_paused:
             waiting.append(since)
     return Lag(items, _oldest(waiting), None, aside, tuple(errors[:NAMED]))

@@ -291,7 +291,7 @@ EACH: dict[str, tuple[Callable[[Tenant], None], int, str]] = {
     "witnesses": (_witnesses, 1, "w.example/w1: another tree"),
     "exports": (_exports, 0, "ConnectionRefusedError"),
     "feed": (_feed, 0, "TimeoutError"),
-    "webhooks": (_webhooks, 1, "crm: 1 dead letters"),
+    "webhooks": (_webhooks, 1, "crm: 1 failed deliveries"),
     "alerts": (_alerts, 2, "neither an officer with mail nor a webhook receives its alerts; 503 no"),
     "mail": (_mail, 1, "550 no"),
     "jobs": (_jobs, 1, "verify: DiskFull"),
