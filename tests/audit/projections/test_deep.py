@@ -94,6 +94,11 @@ LEDGER = {
     " where o.kind = 'draws' and o.content <> audit_ledgerbatch.content order by id limit 1) where id = {batch}",
     "what could not be read": "update audit_ledgerbatch set error = 'broken' where id = {batch}",
     "a budget that the cursor has": "update audit_ledgercursor set budget = '1/1000000000' where casino_id = {casino}",
+    "a process of an edition to come": "insert into audit_ledgerprocess (casino_id, name, kind, subject, variant,"
+    ' generation, "null", state, wealth, highest, opening, year, alpha, sessions, draws, first_day, begun_at,'
+    " ended_by, ended_reason, edition) select casino_id, name, kind, subject, variant,"
+    ' 9, "null", state, wealth, highest, opening, year, alpha, sessions, draws, first_day, begun_at,'
+    " '', '', edition + 1 from audit_ledgerprocess where id = {process}",
     "another edition": "update audit_ledgerbatch set edition = edition + 1 where id = {batch}",
     "the leaf of a close": "update audit_ledgerbatch set log_index = log_index + 1 where id = {batch}",
     "the event of a close": "update audit_ledgerbatch set last_seq = last_seq - 1 where id = {batch}",
