@@ -155,11 +155,13 @@ PAGES: Mapping[str, Way] = MappingProxyType(
     {
         "first-run": "/admin/first-run/",
         "overview": "/admin/",
+        "inbox": "/admin/inbox/",
         "queue": f"{DESK}/finding/?queue=open",
         "finding": FINDING,
         "approve": "/admin/approve/",
         "approve-closing": linked("/admin/approve/", "a[href*='/approve/closing/']"),
         "correction": _correction,
+        "information": f"{DESK}/informationsigning/",
         "nights": f"{DESK}/nightreport/",
         "night": linked(f"{DESK}/nightreport/", FIRST_ROW),
         "month": linked(f"{DESK}/nightreport/", "a[href*='/month/']:not([href*='xlsx'])"),
@@ -194,6 +196,11 @@ def _event(page: Page) -> str:
     return urlencode({"stream": page.locator("a[href*='/events/']").first.inner_text(), "seq": 1})
 
 
+def _batch(page: Page) -> str:
+    """Return the batch that the first proposed closing is of."""
+    return _address(page, PAGES["approve-closing"]).replace("/closing/", "/batch/")
+
+
 PERSON = linked(f"{DESK}/person/", "#result_list a[href*='/change/']")
 
 NIGHT = linked(f"{DESK}/nightreport/", FIRST_ROW)
@@ -215,6 +222,11 @@ MORE: Mapping[str, Way] = MappingProxyType(
         "queue-closed": f"{DESK}/finding/?queue=closed",
         "findings": f"{DESK}/finding/",
         "groups": f"{DESK}/finding/groups/",
+        "batch": _batch,
+        "information-of-a-night": linked(f"{DESK}/informationsigning/", "#content a[href*='/night/']"),
+        "payment-orders": f"{DESK}/paymentorder/",
+        "payment-order": linked(f"{DESK}/paymentorder/", FIRST_ROW),
+        "connections": "/admin/connections/",
         "complaints": f"{DESK}/complaint/",
         "new-complaint": f"{DESK}/complaint/add/",
         "session-of-a-night": linked(NIGHT, "#content a[href*='/session/']"),
