@@ -87,8 +87,13 @@ def _not_owed(finding: Finding) -> str:
 
 
 def _no_debt(finding: Finding, write: WriteMoney) -> Stake:
-    """Return the money of a finding that is no debt, as a variance of a count: what nobody owes to anybody."""
+    """Return the money of a finding that is no debt: a variance of a count, or what a player won beyond chance."""
     expected, recorded = finding.expected, finding.recorded
+    # One of ``with_priority`` says what is known of its whole incident.
+    beyond = (finding.__dict__.get("question_facts") or finding.facts).get("beyond_chance")
+    if isinstance(beyond, int) and beyond:
+        words = gettext("won beyond chance") if beyond > 0 else gettext("lost beyond chance")
+        return Stake("", write(abs(beyond), finding.currency), words)
     amount = amount_about(finding.rule, expected, recorded, finding.facts)
     if not amount:
         return Stake("", "", gettext("no amount"))

@@ -15,6 +15,7 @@ from django.test import Client
 from django.utils import timezone
 
 from audit.casework import actions, video
+from audit.casework.debts import stake_of_incident
 from audit.casework.priority import by_urgency, priority_in_words, reasons, with_priority
 from audit.models import Case, Finding, LoggedStream
 from audit.notifications import feed
@@ -109,6 +110,20 @@ def test_every_place_that_shows_a_priority_has_that_of_one_function(desk: Desk) 
     sent = feed.documents(feed.changes(finding.casino_id, 0, limit=1_000))
     assert [each["finding"]["priority"] for each in sent if each["finding"]["id"] == finding.pk] == [4]
     assert priority_in_words(shown(finding)).startswith("4/4: information")
+
+
+@pytest.mark.parametrize(("beyond", "words"), [(901_000, "won beyond chance"), (-901_000, "lost beyond chance")])
+def test_a_question_says_how_much_was_won_or_lost_beyond_chance(desk: Desk, beyond: int, words: str) -> None:
+    """Beside it no page says “no amount”, of the cause of the incident or of a later question."""
+    first = question(desk, power_of_ten(52), facts={**WON, "beyond_chance": beyond})
+    later = question(
+        desk, "9 000 000", rule="croupier-luck", player="", croupier="c-7", facts={**WON, "beyond_chance": 1}
+    )
+    assert stake_of_incident(shown(first)).text == f"€9,010 {words}"
+    assert stake_of_incident(shown(later)).text == "€0.01 won beyond chance"
+    queue = client_of(desk.first).get("/admin/audit/finding/?queue=open").content.decode()
+    assert words in queue
+    assert "no amount" not in queue.split("<tbody", 1)[1].rsplit("</tbody>", 1)[0]
 
 
 def test_the_questions_of_one_person_are_one_case_and_another_persons_is_another(desk: Desk) -> None:
