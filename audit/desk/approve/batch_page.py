@@ -83,7 +83,11 @@ def batch_view(request: HttpRequest, pk: int) -> HttpResponse:
         **admin.site.each_context(request),
         "case": case,
         "pk": pk,
-        "title": gettext("%(officer)s proposes closing %(number)s cases: %(outcome)s")
+        "title": ngettext(
+            "%(officer)s proposes closing %(number)s case: %(outcome)s",
+            "%(officer)s proposes closing %(number)s cases: %(outcome)s",
+            len(shown),
+        )
         % {
             "officer": officer_name(case.proposed_by),
             "number": len(shown),
