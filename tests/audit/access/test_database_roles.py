@@ -255,7 +255,7 @@ REWRITES = [
     "select audit_act_night_reviewed('{}', 1, null)",
     "select audit_perform('command', 1, 1, 2, '', 0, '{}', '{}', '{}', null)",
     "select audit_perform_command(1, 1, 2, '', 0, '{}', '{}', '{}', null)",
-    "select audit_case_of(1, 1, '', '', 1, '', now())",
+    "select audit_case_of(1, 1, '', '', 1, '', now(), now(), 1)",
     "select log.seal(0, '{}', '{}', '{}', '{}', '{}', '{}', '', '')",
     "set role cabochon_owner",
     "set role cabochon_worker",
