@@ -57,7 +57,7 @@ def test_a_web_server_that_was_taken_over_stores_none(tenant: Tenant, statement:
     tenant.casino.officers.create(username="ada")
     with (
         acting_as(WEB),
-        pytest.raises(IntegrityError, match="_calendar|a time to come"),
+        pytest.raises(IntegrityError, match=r"_calendar|a time to come"),
         transaction.atomic(),
         connection.cursor() as cursor,
     ):

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from unittest import mock
 
 from settlement import Event, Finding, adjudicate, engine
+from settlement.verdicts import UnderWay
 
 
 def of_finished_coups(stream: Iterable[Event | bytes | str]) -> list[Finding]:
@@ -14,7 +15,7 @@ def of_finished_coups(stream: Iterable[Event | bytes | str]) -> list[Finding]:
     No officer has approved a correction: those that came after money moved wait.
     """
     with (
-        mock.patch.object(engine, "as_it_stands", return_value=([], [])),
+        mock.patch.object(engine, "as_it_stands", return_value=UnderWay([], [], {})),
         mock.patch.object(engine, "as_opened", return_value=[]),
     ):
         return adjudicate(stream, readings={}, approved=[]).findings

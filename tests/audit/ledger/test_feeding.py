@@ -509,7 +509,7 @@ def test_a_wheel_stuck_on_one_pocket_is_a_question_once_a_year(casino: Casino) -
     assert finding.facts["alpha"] == process.alpha == "1/32"
     message = finding.as_value().message("en")
     assert "Wheel W1" in message
-    assert "at most 1/32 in a year" in message
+    assert "at most 1/32 a year" in message
     assert "not an accusation" in message
     about_wheels = Finding.objects.filter(casino=casino, rule="wheel-fairness")
     assert about_wheels.count() == 2, "one of the pockets, one of the memory of the wheel: each its own case"
