@@ -5,6 +5,9 @@
    10     ╭─────╯ ╰───╯
     1 ────╯
         ╵  ╵  ╵  ╵ ╵  ╵  ╵     each tick a session, the tall ones moved it most
+
+Sessions stand in the order in which they were fed, for evidence cannot be put into another one. The days below run from
+old to new: a session that came after a later day has none.
 """
 
 from __future__ import annotations
@@ -33,13 +36,15 @@ SMALL_WIDTH, SMALL_HEIGHT, MARGIN = 240, 64, 8
 class Session:
     """One session: the decimal logarithm of the evidence after it, and its day in words.
 
-    ``step`` says by what it moved the evidence, and is "" unless it is one of those that moved it most.
+    ``step`` says by what it moved the evidence, and is "" unless it is one of those that moved it most. ``is_late``:
+    a session of a later day was fed before it.
     """
 
     log: float
     day: str
     step: str = ""
     is_raised: bool = False
+    is_late: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +106,7 @@ def _marks(sessions: Sequence[Session], x: Callable[[float], float], y: Callable
     for number, each in enumerate(sessions, 1):
         at = x(number)
         parts.append(line("tall" if each.step else "tick", at, SESSIONS_Y - (10 if each.step else 4), at, SESSIONS_Y))
-        if each.day != named and at - written >= APART and at <= RIGHT:
+        if not each.is_late and each.day != named and at - written >= APART and at <= RIGHT:
             parts.append(text(at, NAMES_Y, each.day, anchor="end" if at > RIGHT - 20 else "middle"))
             written, named = at, each.day
         if each.is_raised:

@@ -10,7 +10,7 @@ text.value { fill: #161a17; font-weight: 600; font-size: 12.5px; }
 text.name { fill: #161a17; font-weight: 600; font-size: 12px; }
 .grid { stroke: #e9e9e2; } .axis { stroke: #d3d4ca; } .step { stroke: #a5aaa3; stroke-dasharray: 2 2; }
 .theory { fill: #8a928b; } .luck { fill: #7d9cc0; } .error { fill: #b0471c; } .variance { fill: #d9a53a; }
-.win { fill: #0b5d46; } .unadjudicated { fill: #5d6470; }
+.win { fill: #0b5d46; } .loss { fill: #7d9cc0; } .unadjudicated { fill: #5d6470; }
 .unknown { fill: none; stroke: #5d6470; stroke-dasharray: 4 3; }
 .range { fill: #d3d4ca; } .zero { stroke: #d3d4ca; }
 .dot { fill: #0b5d46; } .dot.outside { fill: #b0471c; }

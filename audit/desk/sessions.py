@@ -8,8 +8,13 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.db.models.functions import JSONObject
 from django.utils.translation import gettext
 
-from audit.models import LoggedStream, Quarantined
+from audit.models import GamingTable, LoggedStream, Quarantined
 from audit.presentation import night_of
+
+
+def named_table(table: GamingTable) -> str:
+    """Return a table as a list shows it: its code, and what the casino calls it."""
+    return " · ".join(filter(None, (table.code, table.name)))
 
 
 def table_name(code: str) -> str:

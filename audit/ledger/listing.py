@@ -11,13 +11,19 @@ from functools import lru_cache
 from math import floor, log10
 from typing import NamedTuple
 
-from django.db.models import QuerySet
+from django.db.models import Exists, OuterRef, QuerySet
 
 from audit.models import Casino, LedgerCursor, LedgerLevel, LedgerProcess, LedgerQuestion
 from audit.presentation import power_of_ten
 from settlement.eprocess.budget import watch_list
 from settlement.eprocess.kinds import KINDS, Kind
 from settlement.eprocess.ledger import EDITION
+
+PERSONS = "persons"
+"""The half of the kinds that are about persons."""
+
+ASKED = Exists(LedgerQuestion.objects.filter(process=OuterRef("pk")))
+"""That a process has raised a question."""
 
 HEAVY = ("state",)
 """What a list of processes does not need."""
@@ -89,6 +95,16 @@ def counted_before(casino: Casino, year: int) -> frozenset[str]:
 def processes_of(casino: Casino) -> QuerySet[LedgerProcess]:
     """Return the processes of a casino that go on, in the order of their kinds and subjects."""
     return LedgerProcess.objects.going_on().filter(casino=casino).defer(*HEAVY)
+
+
+def with_question(processes: QuerySet[LedgerProcess]) -> QuerySet[LedgerProcess]:
+    """Return those that have raised a question. Of a person whom no question is about, no page shows a number."""
+    return processes.filter(ASKED)
+
+
+def has_number(process: LedgerProcess, *, is_asked: bool) -> bool:
+    """Whether a list shows the evidence of a process: of tables and dice always, of persons once it is a question."""
+    return is_asked or KINDS[process.kind].half != PERSONS
 
 
 def evidence_of(casino: Casino, year: int) -> list[Evidence]:

@@ -14,6 +14,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from audit.persons.directory import Directory, PersonId, players, staff
+from audit.presentation import finding_title
+from settlement.catalogue import RULES
 from settlement.eprocess.kinds import KINDS
 
 TEAM = " + "
@@ -43,7 +45,7 @@ def persons_in(kind: str, subject: str) -> Iterator[PersonId]:
 
 
 def named_subject(kind: str, subject: str, directory: Directory) -> str:
-    """Return the subject of a process of ``kind`` with its persons as a page or a file shows them."""
+    """Return the subject of a process of ``kind`` as a page or a file shows its persons, a rule by its title."""
     first, comma, second = subject.partition(", ")
     match _about(kind):
         case "player":
@@ -51,18 +53,25 @@ def named_subject(kind: str, subject: str, directory: Directory) -> str:
         case "player, croupier":
             return f"{directory.player(first)}{comma}{directory.staff(second)}"
         case "player, rule":
-            return f"{directory.player(first)}{comma}{second}"
+            return f"{directory.player(first)}{comma}{rule_title(second)}"
         case "croupier" | "closer":
             return directory.staff(subject)
-        case "croupier, wheel" | "croupier, rule":
+        case "croupier, wheel":
             return f"{directory.staff(first)}{comma}{second}"
+        case "croupier, rule":
+            return f"{directory.staff(first)}{comma}{rule_title(second)}"
         case "player, croupier, rule":
             croupier, comma, rule = second.rpartition(", ")
-            return f"{directory.player(first)}, {directory.staff(croupier)}{comma}{rule}"
+            return f"{directory.player(first)}, {directory.staff(croupier)}{comma}{rule_title(rule)}"
         case "count team":
             return TEAM.join(map(directory.staff, subject.split(TEAM)))
         case _:
             return subject
+
+
+def rule_title(name: str) -> str:
+    """Return the title of the findings of a rule; the name of one that there is not any longer."""
+    return finding_title(name) if name in RULES else name
 
 
 def _about(kind: str) -> str:

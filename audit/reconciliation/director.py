@@ -35,7 +35,9 @@ KINDS: Mapping[str, str] = {
     "accounting_variance": "variance",
     "W_acct": "win",
 }
-"""The colour of each bar of the waterfall."""
+"""The colour of each bar of the waterfall; a win of the players has a colour of its own, ``LOSS``."""
+
+LOSS = "loss"
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,9 +266,8 @@ def waterfall_bars(content: Row) -> list[Bar]:
             else signed_money(amount, currency)
         )
         label = "accounting_win" if key == "W_acct" else key
-        bars.append(
-            Bar(KINDS[key], str(wording.FIGURES[label]), amount, str(value), remarks.get(key, ()), is_total=is_total)
-        )
+        kind = LOSS if key == "W_acct" and amount is not None and amount < 0 else KINDS[key]
+        bars.append(Bar(kind, str(wording.FIGURES[label]), amount, str(value), remarks.get(key, ()), is_total=is_total))
     return bars
 
 

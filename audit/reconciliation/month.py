@@ -28,9 +28,9 @@ from audit.reconciliation.content import (
     croupier_row,
     figures_of,
 )
+from audit.reconciliation.croupiers import assessments_of
 from audit.reconciliation.findings import add_tallies
 from audit.reconciliation.names import with_croupiers
-from audit.reconciliation.night import FALSE_NAMES, INTERVAL
 from audit.reconciliation.presentation import (
     COMPARISONS,
     CROUPIERS,
@@ -38,7 +38,7 @@ from audit.reconciliation.presentation import (
     Section,
     comparisons_of,
 )
-from settlement.night.croupiers import Assessment, Tally, error_rate, more_than_others, noteworthy, one_sidedness
+from settlement.night.croupiers import Assessment, Tally
 from settlement.night.variance import Surprise, surprise
 
 APART_FROM_BRIDGE = ("W_acct", "D", "S")
@@ -182,22 +182,6 @@ def _add(month: Month, day: date, report: NightReport, tallies: dict[str, list[T
     for each in content["croupiers"]:
         tally = Tally(each["payouts"], each["for_house"], each["for_player"])
         tallies.setdefault(each["croupier"], []).append(tally)
-
-
-def assessments_of(tallies: dict[str, Tally]) -> dict[str, Assessment]:
-    """Return the assessment of every croupier who paid something. Both tests are under one false discovery rate."""
-    everybody = add_tallies(*tallies.values())
-    p_errors = {name: more_than_others(tally, everybody) for name, tally in tallies.items()}
-    p_side = {name: one_sidedness(tally) for name, tally in tallies.items()}
-    # Fisher's tests share their totals, so the p-values are dependent.
-    p_values = {f"errors/{name}": p for name, p in p_errors.items()} | {f"side/{name}": p for name, p in p_side.items()}
-    named = {key.partition("/")[2] for key in noteworthy(p_values, FALSE_NAMES, any_dependence=True)}
-    assessments = {}
-    for name, tally in tallies.items():
-        rate = error_rate(tally, INTERVAL)
-        if rate is not None:
-            assessments[name] = Assessment(tally, rate, p_errors[name], p_side[name], name in named)
-    return assessments
 
 
 # Its tables

@@ -32,6 +32,7 @@ from audit.reconciliation.content import (
     bridge_lines,
     figures_of,
 )
+from audit.reconciliation.croupiers import marked
 from audit.reconciliation.names import add_names
 from audit.reconciliation.not_kept import not_kept_note
 
@@ -330,19 +331,16 @@ CROUPIERS = Section(
         Column("high_millionths", _("Errors, at most"), "share"),
         Column("p_errors_millionths", _("More errors than others, p"), "probability"),
         Column("p_side_millionths", _("One-sided p"), "probability"),
-        Column("noteworthy", _("Worth a look"), "yes"),
+        Column("noteworthy", _("More than chance explains"), "yes"),
     ),
-    lambda content: list(content["croupiers"]),
-    page=(
-        *("croupier", "payouts", "for_house", "for_player", "rate_millionths", "interval"),
-        *("p_errors_millionths", "p_side_millionths"),
-    ),
-    paper=("croupier", "payouts", "for_house", "for_player", "rate_millionths", "interval", "p_side_millionths"),
+    lambda content: marked(content["croupiers"]),
+    page=("croupier", "payouts", "for_house", "for_player", "rate_millionths", "interval"),
+    paper=("croupier", "payouts", "for_house", "for_player", "rate_millionths", "interval"),
     sheet=(
         *("croupier", "payouts", "for_house", "for_player", "rate_millionths", "low_millionths"),
         *("high_millionths", "p_errors_millionths", "p_side_millionths", "noteworthy"),
     ),
-    note=_("* more errors than the others; about 1 in 10 marked names is a false alarm."),
+    note=_("* more than chance explains; about 1 in 10 marked names is a false alarm."),
 )
 
 WAITING = Section(

@@ -35,11 +35,12 @@ from audit.desk.ledger.to_do import steps_of
 from audit.desk.names import directory_for
 from audit.desk.scoped_admin import RecordAdmin, at, casinos_in_record, demands, officer_of, scope_of
 from audit.exports.pdf import PDF
+from audit.ledger import listing
 from audit.ledger.equipment import EquipmentRefused, equipment_of, take_apart
 from audit.models import Casino, Finding, LedgerProcess
 from audit.persons.directory import players
+from audit.presentation import MISSING, reference
 from audit.presentation import day as written_day
-from audit.presentation import reference
 from audit.reconciliation.wording import PROCESSES
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.ledger import EDITION
@@ -90,6 +91,10 @@ class EndedFilter(admin.SimpleListFilter):
         return queryset if self.value() == "all" else queryset.filter(ended_at=None, edition=EDITION)
 
 
+def _has_number(process: LedgerProcess) -> bool:
+    return listing.has_number(process, is_asked=process.is_asked)  # type: ignore[attr-defined]  # by get_queryset
+
+
 @admin.register(LedgerProcess)
 class LedgerAdmin(RecordAdmin[LedgerProcess]):
     listed_as = _("Questions")
@@ -103,7 +108,7 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
     ordering = ("-wealth",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return super().get_queryset(request).defer("state")
+        return super().get_queryset(request).defer("state").annotate(is_asked=listing.ASKED)
 
     @admin.display(description=_("test"), ordering="kind")
     def title(self, process: LedgerProcess) -> Any:
@@ -115,11 +120,11 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
 
     @admin.display(description=_("evidence since it began"), ordering="wealth")
     def now(self, process: LedgerProcess) -> str:
-        return page.odds(process.wealth_over_start)
+        return page.odds(process.wealth_over_start) if _has_number(process) else MISSING
 
     @admin.display(description=_("evidence of the year"))
     def of_the_year(self, process: LedgerProcess) -> str:
-        return page.odds(process.e_value)
+        return page.odds(process.e_value) if _has_number(process) else MISSING
 
     @admin.display(description=_("threshold"))
     def asks_at(self, process: LedgerProcess) -> str:

@@ -29,7 +29,7 @@ from settlement.eprocess.kinds import KINDS
 SHOWN = 20
 """Processes shown in full, of those that raised a question and of those that are watched; the list below has all."""
 
-THINGS, PERSONS = "equipment", "persons"
+THINGS, PERSONS = "equipment", listing.PERSONS
 HALVES: Mapping[str, str | Promise] = {THINGS: gettext_lazy("Wheels, dice, tables"), PERSONS: gettext_lazy("People")}
 """The halves of the budget, as the page calls them."""
 
@@ -215,6 +215,7 @@ def _rows(
             "level": row["asks_at"],
         }
         row["question"] = question
+        row["has_number"] = listing.has_number(process, is_asked=question is not None)
         row["icon"] = "people" if KINDS[process.kind].half == PERSONS else "tables"
         row["observations"] = count(process.draws)
         row["finding"] = finding

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from itertools import accumulate
 from math import log10
 from typing import Any
 
@@ -189,14 +190,16 @@ def _chart(
     """Draw the evidence since the process began; empty where it has seen no session."""
     if not points:
         return SafeString("")
+    latest = accumulate((point.batch.gaming_day for point in points), max)
     sessions = [
         Session(
             log=listing.log_wealth(point.wealth_over_start),
             day=day(point.batch.gaming_day),
             step=factor_text(factors[index]) if index in largest else "",
             is_raised=point.batch_id in raised,
+            is_late=point.batch.gaming_day < newest,
         )
-        for index, point in enumerate(points)
+        for index, (point, newest) in enumerate(zip(points, latest, strict=True))
     ]
     description = _("From 1 to %(evidence)s in %(sessions)d sessions; threshold %(level)s.") % {
         "evidence": page.times(process.wealth_over_start),

@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 from audit.desk.ledger.beginning import Began
 from audit.exports.page_pdf import Chart, PagePdf, Part, Tile
 from audit.models import LedgerProcess
-from audit.presentation import count, day, night_of
+from audit.presentation import MISSING, count, day, night_of
 
 
 def questions_pdf(casinos: Sequence[Mapping[str, Any]], today: date) -> bytes:
@@ -72,8 +72,8 @@ def _list(title: str, rows: Sequence[Mapping[str, Any]], empty: str) -> Part:
             [
                 f"{row['title']}: {_about(row)}",
                 row["explanation"],
-                row["of_the_year"],
-                row["asks_at"],
+                row["of_the_year"] if row["has_number"] else MISSING,
+                row["asks_at"] if row["has_number"] else MISSING,
                 day(row["process"].first_day, with_year=True),
             ]
             for row in rows

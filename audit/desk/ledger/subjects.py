@@ -51,22 +51,25 @@ def links_of(process: LedgerProcess, table_id: int | None = None, directory: Dir
     def croupier(code: str) -> Link:
         return Link(directory.staff(code), reverse("admin:audit_person_croupier", args=(process.casino_id, code)))
 
+    def rule(name: str) -> Link:
+        return Link(subjects.rule_title(name), _findings(rule=name))
+
     match KINDS[process.kind].subject:
         case "player":
             return [player(subject)]
         case "player, croupier":
             return [player(first), croupier(second)]
         case "player, rule":
-            return [player(first), Link(second, _findings(q=second))]
+            return [player(first), rule(second)]
         case "croupier" | "closer":
             return [croupier(subject)]
         case "croupier, wheel":
             return [croupier(first), Link(equipment_id(second), _processes(second))]
         case "croupier, rule":
-            return [croupier(first), Link(second, _findings(q=second))]
+            return [croupier(first), rule(second)]
         case "player, croupier, rule":
-            dealer, _, rule = second.rpartition(", ")
-            return [player(first), croupier(dealer), Link(rule, _findings(q=rule))]
+            dealer, _, name = second.rpartition(", ")
+            return [player(first), croupier(dealer), rule(name)]
         case "table":
             return [Link(subject, _findings(q=subject) if table_id is None else _findings(table=str(table_id)))]
         case "wheel" | "dice set":

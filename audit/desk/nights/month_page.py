@@ -276,7 +276,6 @@ def _croupiers(month: Month, rows: Sequence[Mapping[str, Any]]) -> list[dict[str
                 "interval": f"{texts['low']} – {texts['high']}",
                 "chart": mark_safe(chart),  # our own drawing, its texts escaped
                 "direction": _direction(row["for_house"], row["for_player"]),
-                "p": wording.short_probability(row["p_errors_millionths"]),
             }
         )
     return shown

@@ -80,8 +80,7 @@ def _errors(row: Mapping[str, Any]) -> str:
 def _croupiers(context: Mapping[str, Any]) -> Part:
     return Part(
         _("Errors by croupier"),
-        [_("Croupier"), _("Errors"), _("95% interval"), _("Rate"), _("Direction"), _("More errors "
-                                                                                     "than others, p")],
+        [_("Croupier"), _("Errors"), _("95% interval"), _("Rate"), _("Direction")],
         [
             [
                 f"{row['croupier']} *" if row["noteworthy"] else row["croupier"],
@@ -89,11 +88,10 @@ def _croupiers(context: Mapping[str, Any]) -> Part:
                 row["interval"],
                 row["rate"],
                 row["direction"],
-                row["p"],
             ]
             for row in context["croupiers"]
         ],
-        rights=(2, 3, 5),
+        rights=(2, 3),
         empty=_("No payouts are known for this month."),
         after=_("About 1 in 10 marked names is a false alarm. A mark is a question, not an accusation."),
     )  # fmt: skip

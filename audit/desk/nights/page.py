@@ -181,7 +181,7 @@ def croupiers_table(rows: Sequence[Mapping[str, Any]], currency: str, addresses:
     """Return the errors by croupier of a night, with a mark at those who stand out."""
     table = build_table(CROUPIERS.select(CROUPIERS.page), rows, currency, addresses)
     for shown, row in zip(table.rows, rows, strict=True):
-        shown.cells[0].is_question = row["noteworthy"]
+        shown.cells[0].is_beyond_chance = row["noteworthy"]
     return table
 
 

@@ -56,13 +56,13 @@ class Cell:
     links: list[Link] = field(default_factory=list)
     verdict: str = ""
     remark: str = ""
-    is_question: bool = False
+    is_beyond_chance: bool = False
 
-    def html(self, question: str) -> str:
-        """Return the cell as it stands in a row; ``question`` is the word for one that a line asks about."""
+    def html(self, beyond_chance: str) -> str:
+        """Return the cell as it stands in a row; ``beyond_chance`` are the words for errors beyond chance."""
         opening, closing = _tags(self.column.kind, self.label)
         remark = f' <span class="quiet">{markup(self.remark)}</span>' if self.remark else ""
-        asks = f' <span class="verdict-tag question">{question}</span>' if self.is_question else ""
+        asks = f' <span class="verdict-tag question">{beyond_chance}</span>' if self.is_beyond_chance else ""
         content = f"{self._content()}{remark}{asks}"
         none = "" if content or self.label is None else " data-none"
         return f"{opening}{none}>{content}{closing}"
@@ -100,11 +100,11 @@ class TableRow:
 
     def html(self) -> SafeString:
         """Return the row. A night of two hundred tables has thousands of cells: a template takes ten times as long."""
-        question = markup(gettext("question"))
+        beyond_chance = markup(gettext("more than chance explains"))
         attributes = "".join(
             f' {name}="{markup(value)}"' for name, value in (("id", self.id), ("class", self.css)) if value
         )
-        cells = "".join(cell.html(question) for cell in self.cells)
+        cells = "".join(cell.html(beyond_chance) for cell in self.cells)
         return mark_safe(f'<tr role="row"{attributes}>{cells}</tr>')
 
 

@@ -25,11 +25,11 @@ from audit.models import Casino, Finding, NightReport, NightState
 from audit.persons.directory import Directory, staff
 from audit.presentation import WEEKDAYS_EN, WEEKDAYS_FR, language, money_in_prose
 from audit.presentation import day as written_day
+from audit.reconciliation.croupiers import assessments_of
 from audit.reconciliation.findings import add_tallies
-from audit.reconciliation.night import FALSE_NAMES, INTERVAL
 from audit.reconciliation.runs import NO_CURRENCY
 from settlement.catalogue.groups import STAKE_REFUSED
-from settlement.night.croupiers import Assessment, Tally, compare
+from settlement.night.croupiers import Assessment, Tally
 
 NIGHTS = 14
 
@@ -211,7 +211,7 @@ def _tallies(contents: Iterable[_Content]) -> Mapping[str, Assessment]:
         for each in content.croupiers:
             by_croupier.setdefault(each.croupier, []).append(Tally(each.payouts, each.for_house, each.for_player))
     added = {name: add_tallies(*each) for name, each in sorted(by_croupier.items())}
-    return compare(added, alpha=INTERVAL, q=FALSE_NAMES)
+    return assessments_of(added)
 
 
 def _errors(findings: QuerySet[Finding], newest: NightReport | None) -> _Errors | None:

@@ -103,7 +103,7 @@ def results_of(request: HttpRequest, query: Query) -> tuple[list[Group], list[st
         _first(_("People"), (_person(request, query, person) for person in persons)),
         _first(_("Payment orders"), _orders(request, query)),
         _first(_("Findings"), _findings(request, query, tables, persons), has_more=len(persons) > PERSONS_TRIED),
-        _first(_("Tables"), (_table(query, table) for table in tables)),
+        _first(_("Tables"), (_table(query, table) for table in (*tables, *_named_tables(request, query, tables)))),
         Group(_("Nights"), nights, has_more=False),
         _first(_("Rules"), _rules(request, query)),
         Group(_("Go to"), list(_pages(request, query)), has_more=False),
@@ -145,6 +145,15 @@ def _tables(request: HttpRequest, query: Query) -> QuerySet[GamingTable]:
     named = reduce(operator.or_, (Q(code__iexact=word) for word in query.words))
     tables = in_record(GamingTable.objects.filter(named), request)
     return tables.select_related("casino").order_by("casino__code", "code")
+
+
+def _named_tables(request: HttpRequest, query: Query, others: Sequence[GamingTable]) -> QuerySet[GamingTable]:
+    """Return the tables whose name has every word, without ``others``, which were found by their codes."""
+    if not any(len(word) > 1 for word in query.words):
+        return GamingTable.objects.none()
+    named = reduce(operator.and_, (Q(name__icontains=word) for word in query.words))
+    tables = in_record(GamingTable.objects.filter(named), request).exclude(pk__in=[each.pk for each in others])
+    return tables.select_related("casino").order_by("casino__code", "code")[: SHOWN + 1]
 
 
 def _persons(request: HttpRequest, query: Query, tables: Sequence[GamingTable]) -> QuerySet[Person]:
@@ -293,7 +302,8 @@ def _person(request: HttpRequest, query: Query, person: Person) -> Result:
 def _table(query: Query, table: GamingTable) -> Result:
     address = reverse("admin:audit_loggedstream_changelist") + "?" + urlencode({"table": table.pk})
     title = gettext("Table %(table)s") % {"table": table.code}
-    return Result(address, icon("tables"), _marked(title, query), _marked(str(table.casino), query))
+    detail = " · ".join(filter(None, (table.name, str(table.casino))))
+    return Result(address, icon("tables"), _marked(title, query), _marked(detail, query))
 
 
 def _nights(request: HttpRequest, query: Query) -> Iterator[Result]:

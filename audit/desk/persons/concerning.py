@@ -360,16 +360,17 @@ def facts_of(found: Concerning) -> dict[str, Any]:
 
 
 def questions_of(request: HttpRequest, casino: Casino, about: Q) -> dict[str, Any]:
-    """Return the processes of the ledger about somebody, those nearest to their question first, how many are left out,
-    and who dealt for a player: two queries, one for tables, and one for names where the officer sees them."""
-    processes = list(listing.processes_of(casino).filter(about))
-    nearest = sorted(processes, key=lambda process: (-process.e_value / process.threshold, process.pk))[:QUESTIONS]
+    """Return the questions of the ledger about somebody, the strongest first, how many tests raise none,
+    and who dealt for a player. Of a test without a question there is no number."""
+    of_somebody = listing.processes_of(casino).filter(about)
+    processes, asked = list(of_somebody), list(listing.with_question(of_somebody))
+    strongest = sorted(asked, key=lambda process: (-process.e_value / process.threshold, process.pk))[:QUESTIONS]
     of_pairs = (each for each in processes if each.kind == "pair-luck")
     pairs = sorted(of_pairs, key=lambda process: (-process.draws, process.pk))[:DEALERS]
-    directory = directory_for(request, casino.pk, persons_in([*nearest, *pairs]))
+    directory = directory_for(request, casino.pk, persons_in([*strongest, *pairs]))
     return {
-        "processes": rows_of(casino, nearest, directory),
-        "more_processes": len(processes) - len(nearest),
+        "processes": rows_of(casino, strongest, directory),
+        "tests_without": len(processes) - len(asked),
         "dealers": [_dealer(casino, each, directory) for each in pairs],
     }
 

@@ -32,8 +32,9 @@ from audit.persons.directory import Directory, staff
 from audit.presentation import count, day, duration, month_of, sentence_end
 from audit.reconciliation import wording
 from audit.reconciliation.checks import in_millionths
+from audit.reconciliation.croupiers import assessments_of
 from audit.reconciliation.findings import add_tallies
-from audit.reconciliation.month import assessments_of, month_after
+from audit.reconciliation.month import month_after
 from audit.reconciliation.wording import per_thousand
 from settlement.night.croupiers import Assessment, Tally
 

@@ -18,7 +18,8 @@ from audit.desk import parts
 from audit.desk.findings.person_filters import findings_address
 from audit.desk.ledger.page import money_of_day, register_rows
 from audit.desk.names import directory_for
-from audit.desk.persons.player_page import bridge_of, luck_chart, money_address, stayed_with
+from audit.desk.persons.player_page import bridge_of, luck_chart, money_address, stayed_with, tests_about
+from audit.ledger import listing
 from audit.models import Casino, Finding
 from audit.persons.directory import Directory, players
 from audit.persons.play import sessions_of
@@ -51,6 +52,7 @@ def money_context(request: HttpRequest, casino: Casino, player: str, gaming_day:
     findings = Finding.objects.standing().filter(
         casino=casino, gaming_day=gaming_day, player=player, rule__in=RULES_OF_PERSONS
     )
+    is_asked = listing.with_question(listing.processes_of(casino).filter(tests_about(player))).exists()
     return {
         "name": directory.player(player),
         "name_on_paper": directory.for_paper().player(player),
@@ -59,7 +61,7 @@ def money_context(request: HttpRequest, casino: Casino, player: str, gaming_day:
         **_nights_around(casino, player, gaming_day),
         "findings": findings_address(player=player, month=f"{gaming_day:%Y-%m}"),
         "identified": player in identified_at(casino, [player]),
-        "sums": [_of_currency(casino, day, player, thresholds, directory) for day in days],
+        "sums": [_of_currency(casino, day, player, thresholds, directory, is_asked=is_asked) for day in days],
         "has_several_currencies": len(days) > 1,
         "questions": [
             {"finding": each, "title": finding_title(each.rule), "reference": reference(each)}
@@ -81,7 +83,9 @@ def _nights_around(casino: Casino, player: str, gaming_day: date) -> dict[str, A
     }
 
 
-def _of_currency(casino: Casino, day: Day, player: str, thresholds: Thresholds, directory: Directory) -> dict[str, Any]:
+def _of_currency(
+    casino: Casino, day: Day, player: str, thresholds: Thresholds, directory: Directory, *, is_asked: bool
+) -> dict[str, Any]:
     own, currency = day.persons.get(player) or Person(player), day.currency
     exchanges = [each for each in day.exchanges if each.player == player and not each.is_stake]
     threshold = thresholds.identification_from.get(currency)
@@ -113,7 +117,7 @@ def _of_currency(casino: Casino, day: Day, player: str, thresholds: Thresholds, 
         "reportable": _reportable(own, thresholds, currency),
         "has_threshold": threshold is not None,
         "bridge": bridge_of(own.play, currency),
-        "luck_chart": luck_chart(own.play, currency),
+        "luck_chart": luck_chart(own.play, currency) if is_asked else "",
         "has_play": bool(own.play.wagers),
         "pairs": _pairs(casino, day, player, directory),
         "registers": register_rows(registers, currency, directory, casino, chosen=player),

@@ -26,6 +26,7 @@ def croupier_pdf(casino: Casino, first: date, context: Mapping[str, Any]) -> byt
     rate = own["rate"] if own else _("not counted")
     between = _("between %(low)s and %(high)s") % own if own else ""
     colleagues = _("colleagues %(others)s") % own if own and own["others"] else ""
+    beyond = _("more than chance explains")
     tiles = [
         Tile(_("Wrong payouts in 1,000"), rate, "; ".join(filter(None, (between, colleagues)))),
         *_sums(context, _("Paid too much"), _("Kept from players")),
@@ -36,7 +37,7 @@ def croupier_pdf(casino: Casino, first: date, context: Mapping[str, Any]) -> byt
             _("Against colleagues"),
             [_("Croupier"), _("Wrong payouts in 1,000"), _("95% interval"), ""],
             [
-                [row["name_on_paper"], row["rate"], row["interval"], _("question") if row["noteworthy"] else ""]
+                [row["name_on_paper"], row["rate"], row["interval"], beyond if row["noteworthy"] else ""]
                 for row in context["colleagues"]
             ],
             rights=(1, 2),
@@ -210,7 +211,7 @@ def _of_findings(casino: Casino, context: Mapping[str, Any]) -> Iterator[Part]:
         ],
         rights=(2, 3),
         wide=(1,),
-        empty=_("No test concerns this person."),
+        empty=_("No question concerns this person."),
     )
 
 

@@ -60,13 +60,17 @@ WITH_MORE = ("pair-luck", "pair-concentration", "pair-voids", "player-concentrat
 """Kinds of processes about a player and a croupier, or a rule."""
 
 
+def tests_about(code: str) -> Q:
+    """Return the condition on processes of the ledger that they are about a player."""
+    about = Q(kind__in=("player-luck", "late-luck", "corrected-luck", "shooter"), subject=code)
+    return about | Q(kind__in=WITH_MORE, subject__startswith=f"{code}, ")
+
+
 def player_context(request: HttpRequest, casino: Casino, code: str, first: date) -> dict[str, Any]:
     """Return the context of the page of a player in the month that begins on ``first``."""
     found = concerning(casino, "player", code, first)
     directory = directory_for(request, casino.pk, players([code]))
     sees_money = sees_names(request, casino.pk)
-    about = Q(kind__in=("player-luck", "late-luck", "corrected-luck", "shooter"), subject=code)
-    about |= Q(kind__in=WITH_MORE, subject__startswith=f"{code}, ")
     context = {
         "found": found,
         "name": directory.player(code),
@@ -76,13 +80,15 @@ def player_context(request: HttpRequest, casino: Casino, code: str, first: date)
         "complaints": complaints_in(Complaint.objects.filter(casino=casino, player=code)),
         "to_pay": _to_pay(found),
         **facts_of(found),
-        **questions_of(request, casino, about),
+        **questions_of(request, casino, tests_about(code)),
     }
     claims = {each.incident: each.croupier for each in found.found if each.side}
     errors = Counter(claims.values())
     for each in context["dealers"]:
         each["errors"] = errors[each["code"]]
-    return {**context, **_play(casino, code, first, found.marks())} if sees_money else context
+    if not sees_money:
+        return context
+    return {**context, **_play(casino, code, first, found.marks(), is_asked=bool(context["processes"]))}
 
 
 def _to_pay(found: Concerning) -> dict[str, str] | None:
@@ -97,7 +103,9 @@ def _to_pay(found: Concerning) -> dict[str, str] | None:
     return {"amount": in_words(sums, money_in_prose), "address": one or found.address(owed="player")}
 
 
-def _play(casino: Casino, code: str, first: date, marks: dict[date, list[str]]) -> dict[str, Any]:
+def _play(casino: Casino, code: str, first: date, marks: dict[date, list[str]], *, is_asked: bool) -> dict[str, Any]:
+    """Return what somebody staked and won in the month. ``is_asked``: a question is about him, so his luck is
+    compared with chance."""
     sessions = sessions_of(casino, code, first, month_after(first))
     handles: Counter[str] = Counter()
     for _stream, own in sessions:
@@ -125,7 +133,7 @@ def _play(casino: Casino, code: str, first: date, marks: dict[date, list[str]]) 
         "average": money_in_prose(play.handle // play.wagers, currency) if play.wagers else "",
         "result": stayed_with(play.recorded, currency),
         "bridge": bridge_of(play, currency),
-        "luck_chart": luck_chart(play, currency),
+        "luck_chart": luck_chart(play, currency) if is_asked else "",
         "days": _days(first, wagers, marks),
         "tables": [
             {

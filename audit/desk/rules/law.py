@@ -1,4 +1,4 @@
-"""A text of law as a page shows it: its paragraphs, the sentences of each, and in the margin what answers for them.
+"""A text of law as a page shows it: its paragraphs, the sentences of each, and below it what answers for them.
 
     text ─► paragraphs ─► sentences, each with its state ─► rules, readings, what it defines, what no table reports
 

@@ -31,7 +31,7 @@ from audit.desk.names import directory_for
 from audit.desk.rules.law_page import session_context
 from audit.desk.rules.law_pdf import law_pdf
 from audit.desk.scoped_admin import RecordAdmin, at, demands, in_record, officer_of, scope_of
-from audit.desk.sessions import session_name, table_name
+from audit.desk.sessions import named_table, session_name, table_name
 from audit.desk.sign_in.proof import signature
 from audit.desk.tables.closing import DONE, PROPOSED, ClosingForm, closing_context, decide
 from audit.desk.tables.corrections import corrections_to
@@ -78,7 +78,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
     when_empty = _("No table has sent anything yet. A session is listed here with its first event.")
     list_display = ("of_table", "game_played", "night", "casino", "opened", "findings_count", "stream_name")
     list_filter = (TableFilter, RulesetFilter)
-    search_fields = ("=name", "=table__code")
+    search_fields = ("=name", "=table__code", "table__name")
     search_help_text = _("a table, or the exact id of a session")
     ordering = ("-gaming_day", "-stream_id")
 
@@ -95,7 +95,7 @@ class StreamAdmin(RecordAdmin[LoggedStream]):
 
     @admin.display(description=_("table"), ordering="table__code")
     def of_table(self, stream: LoggedStream) -> str:
-        return stream.table.code if stream.table is not None else table_name("")
+        return named_table(stream.table) if stream.table is not None else table_name("")
 
     @admin.display(description=_("game"), ordering="ruleset")
     def game_played(self, stream: LoggedStream) -> str:

@@ -17,6 +17,9 @@ document.addEventListener("click", (event) => {
   for (const open of document.querySelectorAll(".pill-filter details[open]")) if (!open.contains(event.target)) open.open = false;
 });
 
+// On a telephone the long tables of a night are folded under their headings.
+if (matchMedia("(max-width: 760px)").matches) for (const long of document.querySelectorAll("details.folded")) long.open = false;
+
 // The open tab of a row that scrolls is in sight.
 const showTab = (row) => { const tab = row.querySelector("[aria-current]"); if (tab) row.scrollLeft = tab.offsetLeft - row.offsetLeft - 24; };
 const turned = new ResizeObserver((rows) => { for (const { target } of rows) showTab(target); });

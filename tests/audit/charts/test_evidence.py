@@ -53,6 +53,16 @@ def test_a_level_is_drawn_over_the_sessions_of_its_own_year() -> None:
     assert TOP < heights[1] < heights[0] < BOTTOM
 
 
+def test_the_days_below_run_from_old_to_new_whatever_was_fed_late() -> None:
+    chart = drawn(
+        [Session(0.1, "1 Nov"), Session(0.2, "3 Nov"), Session(0.3, "2 Nov", is_late=True), Session(0.4, "4 Nov")],
+        [Level(0, 2.0, "level")],
+    )
+    written = [each.text for each in chart.iter(f"{SVG}text") if each.text and each.text.endswith("Nov")]
+    assert written == ["1 Nov", "3 Nov", "4 Nov"]
+    assert len(of_class(chart, "tick")) == 4
+
+
 def test_each_session_is_a_tick_and_what_moved_it_or_raised_is_marked() -> None:
     chart = drawn(
         [Session(0.1, "1 Nov"), Session(1.1, "2 <b>", "× 10"), Session(2.0, "3 & 4", "× 8", is_raised=True)],

@@ -115,6 +115,7 @@ def test_a_session_has_a_bridge_and_a_sentence_of_its_own(content: dict[str, Any
         figures = figures_of(session)
         assert [bar.amount for bar in bars] == [figures.get(key) for key in (*BRIDGE, "W_acct")]
         won = session["W_acct"]
+        assert bars[-1].kind == ("loss" if (won or 0) < 0 else "win"), "what the house lost is not in its colour"
         if won is None:
             assert says.startswith(f"Not counted: a {'win' if session['W_rec'] >= 0 else 'loss'} of {recorded}")
         else:

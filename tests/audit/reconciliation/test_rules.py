@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
+from audit.desk.overview import nights
 from audit.event_store import read
 from audit.models import Casino, Finding, LoggedStream, NightReport, SessionFigures
-from audit.reconciliation import content, month, runs, slips
+from audit.reconciliation import content, croupiers, runs, slips
 from audit.reconciliation.checks import MAX_ROWS_PER_LINE, Row, _line
 from audit.reconciliation.counts import Counts
 from audit.reconciliation.gaming_days import last_ended
 from audit.reconciliation.night import FALSE_NAMES, Night, SessionResult
+from audit.reconciliation.presentation import CROUPIERS
 from settlement.night.bridge import Bank, Bridge
 from settlement.night.croupiers import Tally, more_than_others, noteworthy, one_sidedness
 from settlement.night.duty import PaidBy
@@ -191,8 +193,16 @@ def test_a_month_names_croupiers_by_rate_and_side_under_one_control_for_any_depe
     p_values = {f"rate/{name}": more_than_others(tally, everybody) for name, tally in tallies.items()}
     p_values |= {f"side/{name}": one_sidedness(tally) for name, tally in tallies.items()}
     assert noteworthy(p_values, FALSE_NAMES), "a control that supposes independence names Max each time"
-    named = {name: each.noteworthy for name, each in month.assessments_of(tallies).items()}
-    assert named == {"Ben": False, "Eva": False, "Max": is_named}
+    expected = {"Ben": False, "Eva": False, "Max": is_named}
+    assert {name: each.noteworthy for name, each in croupiers.assessments_of(tallies).items()} == expected
+    rows = [
+        {"croupier": name, **tally._asdict(), "noteworthy": not expected[name]}  # as an older report may have it
+        for name, tally in tallies.items()
+    ]
+    of_night = CROUPIERS.rows({"croupiers": rows})
+    assert {row["croupier"]: row["noteworthy"] for row in of_night} == expected, "a night says what a month says"
+    of_nights = [nights._Content(nights._Total(), [nights._Croupier(name, *tally) for name, tally in tallies.items()])]
+    assert {name: each.noteworthy for name, each in nights._tallies(of_nights).items()} == expected, "the overview, too"
 
 
 # Lines

@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from django.contrib import admin
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
@@ -301,10 +302,15 @@ def test_the_list_names_whom_each_process_is_about_and_leads_there(tenant: Tenan
     spare.pk, spare.name, spare.kind, spare.subject = None, "payout-rate: c-3", "payout-rate", "c-3"
     spare.save(force_insert=True)
     second = client(tenant, Role.SECOND)
-    answer = second.get(LIST)
+    answer, admin_of = second.get(LIST), admin.site._registry[LedgerProcess]
     rows = answer.content.decode().split('id="result_list"')[1]
     assert f'<a class="subject" href="/admin/audit/person/croupier/{casino.pk}/c-3/">Manon Morin</a>' in rows
     assert f'<a class="subject" href="{LIST}?q=W1&amp;ended=all">W1</a>' in rows
+    evidence = {each.name: each for each in answer.context["cl"].result_list}
+    columns = ("now", "of_the_year")
+    shown = {name: tuple(getattr(admin_of, column)(each) for column in columns) for name, each in evidence.items()}
+    assert shown["payout-rate: c-3"] == ("", ""), "about whom there is no question, there is no number"
+    assert all(shown["wheel 37: W1"])
     with CaptureQueriesContext(connection) as captured:
         second.get(LIST)
     before = len(captured)
@@ -535,14 +541,14 @@ def test_the_money_of_a_player_is_found_whatever_the_id(newcomer: Tenant) -> Non
         ),
         (
             *("concentration", "Max, goodwill-paid"),
-            [("Max", "person/croupier/{casino}/Max/"), ("goodwill-paid", "finding/?q=goodwill-paid")],
+            [("Max", "person/croupier/{casino}/Max/"), ("Goodwill payment", "finding/?rule=goodwill-paid")],
         ),
         (
             *("pair-concentration", "p 1, Max, goodwill-paid"),
             [
                 ("p 1", "person/player/{casino}/p%201/"),
                 ("Max", "person/croupier/{casino}/Max/"),
-                ("goodwill-paid", "finding/?q=goodwill-paid"),
+                ("Goodwill payment", "finding/?rule=goodwill-paid"),
             ],
         ),
         (

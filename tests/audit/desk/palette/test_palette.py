@@ -127,6 +127,20 @@ def test_a_person_is_found_by_a_part_of_the_name_by_who_may_see_names() -> None:
     assert "People" not in found(client_of(desk.auditor), "KELL")
 
 
+def test_a_table_is_found_by_what_the_casino_calls_it_and_the_list_says_so() -> None:
+    desk = Desk()
+    table = desk.findings[0].table
+    assert table is not None
+    GamingTable.objects.filter(pk=table.pk).update(name="Roulette by the window")
+    client = client_of(desk.first)
+    [(words, address)] = found(client, "window")["Tables"]
+    assert words == f"Table {table.code} | Roulette by the window · {desk.tenant.casino}"
+    assert f"{table.code} · Roulette by the window</a>" in client.get(address).content.decode()
+    assert "Tables" in found(client, f"{table.code} zzz"), "a code is enough"
+    stranger = client_of(hired(Tenant(), Role.SECOND, "stranger"))
+    assert "Tables" not in found(stranger, "window")
+
+
 def test_a_table_code_leads_to_its_sessions_at_ones_own_casinos_alone() -> None:
     desk, other = Desk(), Tenant()
     GamingTable.objects.create(casino=other.casino, code="Z9")
@@ -160,6 +174,15 @@ def test_whatever_is_typed_is_answered_and_escaped(typed: str) -> None:
     assert "<script>" not in page.content.decode().replace("<script src", "").replace(
         '<script type="application/json"', ""
     )
+
+
+def test_a_list_answers_a_search_of_any_length() -> None:
+    client = client_of(Desk().first)
+    for listed in ("finding", "person", "loggedstream", "nightreport", "ledgerprocess", "complaint", "paymentorder"):
+        for typed in ("r" * 5_000, "r " * 2_500, "é" * 5_000):
+            page = client.get(f"/admin/audit/{listed}/", {"q": typed}, follow=True)
+            assert page.status_code == 200, listed
+            assert 'id="changelist"' in page.content.decode(), listed
 
 
 def test_the_queries_do_not_grow_with_what_is_found() -> None:

@@ -16,7 +16,7 @@ from django.utils.html import escape
 from audit.desk.persons.concerning import concerning
 from audit.event_store import audit_trail
 from audit.ledger import feeding
-from audit.models import Finding, LedgerProcess, Person, Role
+from audit.models import Finding, LedgerPoint, LedgerProcess, LedgerQuestion, Person, Role
 from audit.presentation import duration
 from audit.reconciliation import content
 from audit.reconciliation.checks import in_millionths
@@ -123,7 +123,17 @@ def test_findings_without_a_case_are_no_pattern_and_do_not_bury_the_incidents(ni
 def test_questions_of_chance_name_whom_they_are_about_to_who_may_see_names(night: NamedNight) -> None:
     code = night.finding.croupier
     feeding.feed(night.casino)
-    assert LedgerProcess.objects.filter(casino=night.casino, subject=code).exists()
+    about = LedgerProcess.objects.filter(casino=night.casino, subject=code)
+    reader = client_of(hired(night.tenant, Role.OFFICER, "before"))
+    without = reader.get(address(night, code))
+    assert not without.context["processes"], "without a question there is no number"
+    assert f"{without.context['tests_without']} tests raise no question." in without.content.decode()
+    assert without.context["tests_without"] >= about.count() > 0
+    point = LedgerPoint.objects.filter(process__in=about).select_related("process").latest("pk")
+    LedgerQuestion.objects.create(
+        process=point.process, batch_id=point.batch_id, year=point.process.year, alpha=point.process.alpha,
+        draws=1, evidence=5_000, finding_id=night.finding.pk,
+    )  # fmt: skip
     shown = client_of(hired(night.tenant, Role.OFFICER, "reader")).get(address(night, code)).content.decode()
     (questions,) = re.findall(r'<ul class="questions">(.*?)</ul>', shown, re.DOTALL)
     name = Person.objects.get(casino=night.casino, code=code, kind="croupier").name
