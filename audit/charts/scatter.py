@@ -27,6 +27,9 @@ LABELLED = 9
 LINE = 13
 """The height of a line of labels."""
 
+CLEAR = 10
+"""How far up or down a dot is that a label does not touch: half a dot, and half the height of its letters."""
+
 NEAR = 9
 """Two dots that are nearer than this, across and down, hide one another."""
 
@@ -123,9 +126,7 @@ def _labels(drawn: Sequence[tuple[float, float, Dot]]) -> list[str]:
         width = 6.4 * len(f"{dot.amount_text} {dot.label}")
         for anchor, low in (("start", x + 11), ("end", x - 11 - width)):
             is_free = all(abs(y - row) >= LINE or low + width < left or low > right for row, left, right in taken)
-            is_free &= not any(
-                abs(y - row) < LINE / 2 and low - 6 < across < low + width + 6 for across, row, _ in drawn
-            )
+            is_free &= not any(abs(y - row) < CLEAR and low - 6 < across < low + width + 6 for across, row, _ in drawn)
             if is_free and low >= LEFT and low + width <= RIGHT + 8:
                 taken.append((y, low, low + width))
                 at = x + 11 if anchor == "start" else x - 11

@@ -19,6 +19,7 @@ document.addEventListener("click", (event) => {
 
 // On a telephone the long tables of a night are folded under their headings.
 if (matchMedia("(max-width: 760px)").matches) for (const long of document.querySelectorAll("details.folded")) long.open = false;
+addEventListener("beforeprint", () => { for (const long of document.querySelectorAll("details.folded")) long.open = true; });
 
 // The open tab of a row that scrolls is in sight.
 const showTab = (row) => { const tab = row.querySelector("[aria-current]"); if (tab) row.scrollLeft = tab.offsetLeft - row.offsetLeft - 24; };

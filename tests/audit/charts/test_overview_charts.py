@@ -44,6 +44,19 @@ def test_labels_are_escaped_and_none_is_written_over_another() -> None:
     assert len(drawn.findall(f"{SVG}circle")) == LABELLED + 3
 
 
+def test_no_dot_is_drawn_over_a_label() -> None:
+    drawn = scatter(dot(0.5, 12.3, "Anna"), dot(0.52, 10, "Bruno"), dot(0.48, 10, "Chloé"))
+    labels = [each for each in drawn.findall(f"{SVG}text") if each.find(f"{SVG}tspan") is not None]
+    assert labels
+    for label in labels:
+        begin = float(label.attrib["x"])
+        end = begin + (1 if label.attrib["text-anchor"] == "start" else -1) * 6 * len("".join(label.itertext()))
+        for each in drawn.findall(f"{SVG}circle"):
+            across, down = float(each.attrib["cx"]), float(each.attrib["cy"])
+            is_in_its_width = min(begin, end) < across < max(begin, end)
+            assert not is_in_its_width or abs(down - float(label.attrib["y"]) + 4) >= 10
+
+
 def test_a_dot_that_would_lie_on_another_stands_beside_it_in_its_period() -> None:
     owed, overpaid = dot(0.19, 8, "Bruno"), dot(0.19, 8, "Anna", "bank")
     circles = scatter(owed, overpaid, dot(0.19, 80), dot(0.19, None), dot(0.19, None)).findall(f"{SVG}circle")
