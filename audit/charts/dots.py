@@ -76,7 +76,8 @@ def _x(way: float) -> float:
 
 def _quiet(dots: Sequence[Dot]) -> list[str]:
     columns = Counter(round((_x(each.way) - LEFT) / STEP) for each in dots if each.kind == "quiet")
-    room = int((BOTTOM - TOP) / STEP)
+    named = min(NAMED, len(dots) - sum(columns.values()))
+    room = int((BOTTOM - TOP - NAME_STEP * named) / STEP)  # below the names
     of_each = -(-max(columns.values(), default=1) // room)
     return [
         circle("quiet", LEFT + column * STEP, BOTTOM - STEP * (row + 0.5), RADIUS)

@@ -15,6 +15,7 @@ from audit.presentation import language
 from settlement import RULESETS
 from settlement.catalogue import RULES
 from settlement.catalogue.words import word
+from settlement.eprocess.kinds import KINDS
 
 LINES: Mapping[str, Any] = {
     "completeness": _("Completeness"),
@@ -309,7 +310,13 @@ def compared(
         case _:
             if row["note"] == "unobserved":
                 return counted("families", len(row["facts"]["families"]))
+            if row["note"] == "ledger_watched" and _is_about_persons(row["facts"]["process"]):
+                return ""  # of a person whom no question is about, no page shows a number
             return presentation.multiple(value) if row["note"] in _MULTIPLES else str(value)
+
+
+def _is_about_persons(kind: str) -> bool:
+    return kind in KINDS and KINDS[kind].half == "persons"
 
 
 def unit_of(row: Mapping[str, Any]) -> str:

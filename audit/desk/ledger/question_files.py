@@ -90,7 +90,32 @@ def _about(row: Mapping[str, Any]) -> str:
 
 def process_pdf(process: LedgerProcess, context: Mapping[str, Any], today: date) -> bytes:
     """Return one process; ``context`` is that of its page."""
-    last = context["last"]
+    last, has_number = context["last"], context["has_number"]
+    tiles, parts = _evidence(process, context) if has_number else ([], [])
+    certain = context["certain"]
+    began = context["began"]
+    if began is not None:
+        parts.insert(0, _since_when(began))
+    sentences = [context["explanation"], *([certain.at_evidence, certain.of_budget] if has_number else [])]
+    if has_number and (interval := context.get("interval")):
+        sentences.insert(1, interval.words)
+    question_put = (
+        _("%(night)s: the evidence passed the threshold.") % {"night": night_of(last.batch.gaming_day)} if last else ""
+    )
+    return PagePdf(
+        heading=f"{context['title']} · {_about(context)}",
+        subheading=" · ".join(filter(None, (str(process.casino), context["asks"], question_put))),
+        note=_note(),
+        day=today,
+        tiles=tiles,
+        remark=" ".join(filter(None, sentences)),
+        charts=[Chart(_("How the evidence grew"), str(context["chart"]))] if has_number else [],
+        parts=parts,
+    ).render()
+
+
+def _evidence(process: LedgerProcess, context: Mapping[str, Any]) -> tuple[list[Tile], list[Part]]:
+    """Return what the paper says of the evidence: of a person whom no question is about, it says none of it."""
     tiles = [
         Tile(_("Its evidence"), context["of_the_year"], _observed(process)),
         Tile(_("Threshold"), context["asks_at"], _("fixed on 1 January")),
@@ -119,26 +144,7 @@ def process_pdf(process: LedgerProcess, context: Mapping[str, Any], today: date)
             empty=_("It has seen no session yet."),
         )
     )  # fmt: skip
-    certain = context["certain"]
-    began = context["began"]
-    if began is not None:
-        parts.insert(0, _since_when(began))
-    sentences = [context["explanation"], certain.at_evidence, certain.of_budget]
-    if interval := context.get("interval"):
-        sentences.insert(1, interval.words)
-    question_put = (
-        _("%(night)s: the evidence passed the threshold.") % {"night": night_of(last.batch.gaming_day)} if last else ""
-    )
-    return PagePdf(
-        heading=f"{context['title']} · {_about(context)}",
-        subheading=" · ".join(filter(None, (str(process.casino), context["asks"], question_put))),
-        note=_note(),
-        day=today,
-        tiles=tiles,
-        remark=" ".join(filter(None, sentences)),
-        charts=[Chart(_("How the evidence grew"), str(context["chart"]))],
-        parts=parts,
-    ).render()
+    return tiles, parts
 
 
 def _since_when(began: Began) -> Part:

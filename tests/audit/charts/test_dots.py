@@ -36,3 +36,14 @@ def test_a_long_name_is_cut_to_the_room_that_there_is(way: float) -> None:
     begin = x if anchor == "start" else x - wide
     assert begin >= LEFT
     assert begin + wide <= RIGHT
+
+
+@pytest.mark.parametrize("named", [0, 1, 2, 6, 9])
+def test_no_quiet_dot_lies_on_a_name(named: int) -> None:
+    dots = [Dot(0.0)] * 500 + [Dot(1.1, "raised", "Pascale Perrin")] * named
+    svg = draw_dots(dots, WORDS, title="t", description="d")
+    names = [float(y) for y in re.findall(r'<text class="l" x="[^"]+" y="([^"]+)"', svg)]
+    quiet = [float(y) for y in re.findall(r'<circle class="quiet" cx="[^"]+" cy="([^"]+)"', svg)]
+    assert len(names) == min(named, 6)
+    assert quiet
+    assert min(quiet) - 3.4 > max(names, default=0)

@@ -70,3 +70,12 @@ def test_in_a_file_the_id_stands_beside_the_name(casino: Casino) -> None:
 )
 def test_a_probability_that_is_read_has_three_decimals_rounded_up(millionths: int, expected: str) -> None:
     assert wording.short_probability(millionths) == expected
+
+
+@pytest.mark.parametrize(
+    ("note", "kind", "expected"),
+    [("ledger_watched", "player-luck", ""), ("ledger_watched", "wheel", "480"), ("ledger_asked", "player-luck", "480")],
+)
+def test_a_person_who_is_only_watched_has_no_number_in_a_night(note: str, kind: str, expected: str) -> None:
+    row = {"kind": "text", "note": note, "facts": {"process": kind}, "found": "480", "line": "chance"}
+    assert wording.compared(row, "found", "EUR") == expected

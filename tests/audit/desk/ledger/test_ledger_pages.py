@@ -512,7 +512,13 @@ def test_the_money_of_a_player_is_found_whatever_the_id(newcomer: Tenant) -> Non
     reader = client(newcomer, Role.OFFICER)
     luck = process(casino, f"player-luck: {ODD}")
     address = f"/admin/audit/person/player/{casino.pk}/a&b=c%20%22x%22/"
-    assert f'href="{escape(address)}"' in page(reader, f"{LIST}{luck.pk}/change/")
+    of_test = page(reader, f"{LIST}{luck.pk}/change/")
+    assert f'href="{escape(address)}"' in of_test
+    assert "Without a question, the evidence about a person is not shown." in of_test
+    assert not any(words in of_test for words in ("Odds against chance", "Its evidence</dt>", 'class="chart evidence"'))
+    paper = words_of(reader.get(f"{LIST}{luck.pk}/change/", {"file": "pdf"}).content)
+    assert "What moved it most" not in paper
+    assert "Its evidence" not in paper
     shown = page(reader, f"{address}?month={DAY:%Y-%m}")
     assert "Nothing is kept about this player" not in shown
     without_names = client(newcomer, Role.AUDITOR, "auditor")

@@ -74,6 +74,8 @@ def test_sums_of_nights_and_tables_keep_their_cents_and_the_tab_of_the_money_is_
     reader = client_of(hired(tenant, Role.OFFICER, "reader"))
     page = reader.get(player_page(casino, "p1"), headers={"accept-language": "en"})
     (night,), (table,) = page.context["nights"], page.context["tables"]
+    assert page.context["bridge"]
+    assert not page.context["luck_chart"], "nobody's luck is compared with chance without a question"
     for amount in (night["staked"], night["into_chips"], night["into_money"], table["staked"]):
         assert re.fullmatch(r"€[\d,]+\.\d\d", amount)
     french = reader.get(player_page(casino, "p1"), headers={"accept-language": "fr"}).content.decode()
