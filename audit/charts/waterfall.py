@@ -23,6 +23,9 @@ GAP = 28
 LEAST = 2.5
 """The height of a bar too small to be seen."""
 
+UNKNOWN = 16
+"""The height of the frame of what is not known."""
+
 TICKS = 3
 NAME_Y, REMARK_Y, REMARK_STEP = 210, 226, 14
 
@@ -75,7 +78,8 @@ def _bar(bar: Bar, x: float, width: float, begin: float, end: float) -> str:
     top, bottom = min(begin, end), max(begin, end)
     centre = x + width / 2
     if bar.amount is None:
-        top, bottom = top - 8, bottom + 8
+        bottom = min(bottom + UNKNOWN / 2, BOTTOM)  # above the names
+        top = bottom - UNKNOWN
     elif bottom - top < LEAST:
         top, bottom = (top + bottom - LEAST) / 2, (top + bottom + LEAST) / 2
     kind = bar.kind if bar.amount is not None else "unknown"

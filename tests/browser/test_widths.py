@@ -75,6 +75,23 @@ def test_no_list_scrolls_sideways_and_nothing_in_it_is_cut(
     assert not faults, "\n".join(faults)
 
 
+def test_on_a_phone_the_tables_of_a_night_are_folded_and_paper_has_them_without_buttons(
+    browser: Browser, live_server: LiveServer, desk: Desk
+) -> None:
+    pages = pages_of(desk)
+    own = Session(browser, live_server, chief(desk), viewport={"width": 390, "height": 900})
+    page = own.open(pages["night"])
+    folded = page.locator("details.folded")
+    number = folded.count()
+    assert number >= 3
+    assert page.locator("details.folded[open]").count() == 0
+    assert page.get_by_role("button", name="Reconcile again").is_visible()
+    page.evaluate("window.dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert page.locator("details.folded[open]").count() == number
+    assert not any(each.is_visible() for each in page.locator("#content :is(.btn, button, textarea, .sign)").all())
+
+
 def test_on_a_phone_a_row_of_a_table_is_a_card_under_its_title(
     browser: Browser, live_server: LiveServer, desk: Desk
 ) -> None:

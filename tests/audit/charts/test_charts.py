@@ -55,6 +55,9 @@ def test_an_amount_that_is_not_known_is_an_outline_and_no_step() -> None:
     kinds = [each.attrib["class"] for each in chart.findall(f"{SVG}rect")]
     assert kinds == ["win", "win", "unknown", "unknown"]
     assert [each.attrib["class"] for each in chart.findall(f"{SVG}line")].count("step") == 2
+    assert all(bottom <= BOTTOM for chart in (chart, waterfall(1, -700, None)) for _top, bottom in edges(chart)), (
+        "no frame stands over a name"
+    )
 
 
 def test_nothing_at_all_is_drawn_too() -> None:
