@@ -24,6 +24,7 @@ from typing import Any
 from audit.casework.debts import claim_of
 from audit.models import Finding, NightReport
 from audit.reconciliation.checks import SEVERITIES, in_millionths, run_checks
+from audit.reconciliation.croupiers import assessments_of
 from audit.reconciliation.findings import croupier_tallies, dealt_of
 from audit.reconciliation.gaming_days import bounds
 from audit.reconciliation.night import (
@@ -39,7 +40,7 @@ from audit.reconciliation.night import (
 )
 from settlement import ENGINE_VERSION
 from settlement.night.bridge import Bridge, Win, in_minor_units
-from settlement.night.croupiers import Assessment, compare
+from settlement.night.croupiers import Assessment
 from settlement.night.figures import NOBODY
 from settlement.night.variance import surprise
 
@@ -311,7 +312,7 @@ def _croupiers(night: Night) -> list[dict[str, Any]]:
     dealt = dealt_of(night)
     return [
         croupier_row(name, each) | ({"dealt": dealt[name]} if name in dealt else {})
-        for name, each in compare(tallies, alpha=INTERVAL, q=FALSE_NAMES).items()
+        for name, each in assessments_of(tallies).items()
     ]
 
 

@@ -32,7 +32,6 @@ from audit.reconciliation.content import (
     bridge_lines,
     figures_of,
 )
-from audit.reconciliation.croupiers import marked
 from audit.reconciliation.names import add_names
 from audit.reconciliation.not_kept import not_kept_note
 
@@ -333,7 +332,7 @@ CROUPIERS = Section(
         Column("p_side_millionths", _("One-sided p"), "probability"),
         Column("noteworthy", _("More than chance explains"), "yes"),
     ),
-    lambda content: marked(content["croupiers"]),
+    lambda content: list(content["croupiers"]),
     page=("croupier", "payouts", "for_house", "for_player", "rate_millionths", "interval"),
     paper=("croupier", "payouts", "for_house", "for_player", "rate_millionths", "interval"),
     sheet=(

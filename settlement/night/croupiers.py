@@ -197,15 +197,19 @@ class Assessment(NamedTuple):
 def compare(tallies: Mapping[str, Tally], *, alpha: Fraction, q: Fraction) -> dict[str, Assessment]:
     """Return the assessment of every croupier who paid something, by name.
 
-    The intervals have the level 1 − ``alpha``, ``noteworthy`` the false discovery rate ``q``.
+    The intervals have the level 1 − ``alpha``. ``noteworthy`` is whoever stands out by the rate of the errors or by
+    their side: both tests together have the false discovery rate ``q``. Fisher's tests share their totals, so it holds
+    under any dependence.
     """
     paying = {name: tally for name, tally in tallies.items() if tally.payouts}
     everybody = Tally(*(sum(counts) for counts in zip(*paying.values(), strict=True))) if paying else Tally(0)
     p_errors = {name: more_than_others(tally, everybody) for name, tally in paying.items()}
-    standing_out = set(noteworthy(p_errors, q))
+    p_side = {name: one_sidedness(tally) for name, tally in paying.items()}
+    p_values = {f"errors/{name}": p for name, p in p_errors.items()} | {f"side/{name}": p for name, p in p_side.items()}
+    standing_out = {key.partition("/")[2] for key in noteworthy(p_values, q, any_dependence=True)}
     assessments = {}
     for name, tally in sorted(paying.items()):
         rate = error_rate(tally, alpha)
         assert rate is not None
-        assessments[name] = Assessment(tally, rate, p_errors[name], one_sidedness(tally), name in standing_out)
+        assessments[name] = Assessment(tally, rate, p_errors[name], p_side[name], name in standing_out)
     return assessments

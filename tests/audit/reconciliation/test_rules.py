@@ -15,7 +15,6 @@ from audit.reconciliation.checks import MAX_ROWS_PER_LINE, Row, _line
 from audit.reconciliation.counts import Counts
 from audit.reconciliation.gaming_days import last_ended
 from audit.reconciliation.night import FALSE_NAMES, Night, SessionResult
-from audit.reconciliation.presentation import CROUPIERS
 from settlement.night.bridge import Bank, Bridge
 from settlement.night.croupiers import Tally, more_than_others, noteworthy, one_sidedness
 from settlement.night.duty import PaidBy
@@ -195,11 +194,8 @@ def test_a_month_names_croupiers_by_rate_and_side_under_one_control_for_any_depe
     assert noteworthy(p_values, FALSE_NAMES), "a control that supposes independence names Max each time"
     expected = {"Ben": False, "Eva": False, "Max": is_named}
     assert {name: each.noteworthy for name, each in croupiers.assessments_of(tallies).items()} == expected
-    rows = [
-        {"croupier": name, **tally._asdict(), "noteworthy": not expected[name]}  # as an older report may have it
-        for name, tally in tallies.items()
-    ]
-    of_night = CROUPIERS.rows({"croupiers": rows})
+    paid = {name: PaidBy(*tally) for name, tally in tallies.items()}
+    of_night = content._croupiers(Night(Casino(), DAY, "EUR", [result(paid)], Counts()))
     assert {row["croupier"]: row["noteworthy"] for row in of_night} == expected, "a night says what a month says"
     of_nights = [nights._Content(nights._Total(), [nights._Croupier(name, *tally) for name, tally in tallies.items()])]
     assert {name: each.noteworthy for name, each in nights._tallies(of_nights).items()} == expected, "the overview, too"
