@@ -22,7 +22,7 @@ from settlement.eprocess.ledger import EDITION
 PERSONS = "persons"
 """The half of the kinds that are about persons."""
 
-ASKED = Exists(LedgerQuestion.objects.filter(process=OuterRef("pk")))
+HAS_QUESTION = Exists(LedgerQuestion.objects.filter(process=OuterRef("pk")))
 """That a process has raised a question."""
 
 HEAVY = ("state",)
@@ -99,12 +99,12 @@ def processes_of(casino: Casino) -> QuerySet[LedgerProcess]:
 
 def with_question(processes: QuerySet[LedgerProcess]) -> QuerySet[LedgerProcess]:
     """Return those that have raised a question. Of a person whom no question is about, no page shows a number."""
-    return processes.filter(ASKED)
+    return processes.filter(HAS_QUESTION)
 
 
-def has_number(process: LedgerProcess, *, is_asked: bool) -> bool:
+def has_number(process: LedgerProcess, *, has_question: bool) -> bool:
     """Whether a list shows the evidence of a process: of tables and dice always, of persons once it is a question."""
-    return is_asked or KINDS[process.kind].half != PERSONS
+    return has_question or KINDS[process.kind].half != PERSONS
 
 
 def evidence_of(casino: Casino, year: int) -> list[Evidence]:

@@ -92,7 +92,7 @@ class EndedFilter(admin.SimpleListFilter):
 
 
 def _has_number(process: LedgerProcess) -> bool:
-    return listing.has_number(process, is_asked=process.is_asked)  # type: ignore[attr-defined]  # by get_queryset
+    return listing.has_number(process, has_question=process.has_question)  # type: ignore[attr-defined]  # by get_queryset
 
 
 @admin.register(LedgerProcess)
@@ -108,7 +108,7 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
     ordering = ("-wealth",)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        return super().get_queryset(request).defer("state").annotate(is_asked=listing.ASKED)
+        return super().get_queryset(request).defer("state").annotate(has_question=listing.HAS_QUESTION)
 
     @admin.display(description=_("test"), ordering="kind")
     def title(self, process: LedgerProcess) -> Any:

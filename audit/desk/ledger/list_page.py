@@ -215,7 +215,7 @@ def _rows(
             "level": row["asks_at"],
         }
         row["question"] = question
-        row["has_number"] = listing.has_number(process, is_asked=question is not None)
+        row["has_number"] = listing.has_number(process, has_question=question is not None)
         row["icon"] = "people" if KINDS[process.kind].half == PERSONS else "tables"
         row["observations"] = count(process.draws)
         row["finding"] = finding

@@ -67,7 +67,7 @@ def process_context(process: LedgerProcess, names: Names) -> dict[str, Any]:
         "asks": finding_title(rule.name),
         "explanation": rule.explanation.in_language(language()),
         "last": last,
-        "has_number": listing.has_number(process, is_asked=last is not None),
+        "has_number": listing.has_number(process, has_question=last is not None),
         "finding": findings[last.finding_id] if last else None,
         "reference": reference(findings[last.finding_id]) if last else "",
         "one_in": one_in(last.alpha if last else process.alpha),
@@ -244,14 +244,14 @@ def _others(process: LedgerProcess, ids: Sequence[str]) -> list[LedgerProcess]:
     for each in ids:
         about |= Q(subject__startswith=f"{each}, ") | Q(subject__endswith=f", {each}")
     rows = listing.processes_of(process.casino).filter(about, year=process.year).exclude(pk=process.pk)
-    return list(rows.annotate(is_asked=listing.ASKED).order_by("-wealth", "pk")[:OTHERS_SHOWN])
+    return list(rows.annotate(has_question=listing.HAS_QUESTION).order_by("-wealth", "pk")[:OTHERS_SHOWN])
 
 
 def _rows(casino: Casino, processes: Iterable[LedgerProcess], directory: Directory) -> list[dict[str, Any]]:
     """Return processes as a list shows them, with how far each is on the way to its level."""
     listed = page.rows_of(casino, processes, directory)
     for row in listed:
-        row["has_number"] = listing.has_number(row["process"], is_asked=row["process"].is_asked)
+        row["has_number"] = listing.has_number(row["process"], has_question=row["process"].has_question)
         share = max(0.0, min(1.0, share_of_way(row["process"])))
         row["bar"] = mark_safe(draw_share(round(100 * share), 100, kind="raised" if share == 1 else "amount"))
     return listed

@@ -363,14 +363,14 @@ def questions_of(request: HttpRequest, casino: Casino, about: Q) -> dict[str, An
     """Return the questions of the ledger about somebody, the strongest first, how many tests raise none,
     and who dealt for a player. Of a test without a question there is no number."""
     of_somebody = listing.processes_of(casino).filter(about)
-    processes, asked = list(of_somebody), list(listing.with_question(of_somebody))
-    strongest = sorted(asked, key=lambda process: (-process.e_value / process.threshold, process.pk))[:QUESTIONS]
+    processes, questioned = list(of_somebody), list(listing.with_question(of_somebody))
+    strongest = sorted(questioned, key=lambda process: (-process.e_value / process.threshold, process.pk))[:QUESTIONS]
     of_pairs = (each for each in processes if each.kind == "pair-luck")
     pairs = sorted(of_pairs, key=lambda process: (-process.draws, process.pk))[:DEALERS]
     directory = directory_for(request, casino.pk, persons_in([*strongest, *pairs]))
     return {
         "processes": rows_of(casino, strongest, directory),
-        "tests_without": len(processes) - len(asked),
+        "tests_without": len(processes) - len(questioned),
         "dealers": [_dealer(casino, each, directory) for each in pairs],
     }
 

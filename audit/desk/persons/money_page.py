@@ -52,7 +52,7 @@ def money_context(request: HttpRequest, casino: Casino, player: str, gaming_day:
     findings = Finding.objects.standing().filter(
         casino=casino, gaming_day=gaming_day, player=player, rule__in=RULES_OF_PERSONS
     )
-    is_asked = listing.with_question(listing.processes_of(casino).filter(tests_about(player))).exists()
+    has_question = listing.with_question(listing.processes_of(casino).filter(tests_about(player))).exists()
     return {
         "name": directory.player(player),
         "name_on_paper": directory.for_paper().player(player),
@@ -61,7 +61,7 @@ def money_context(request: HttpRequest, casino: Casino, player: str, gaming_day:
         **_nights_around(casino, player, gaming_day),
         "findings": findings_address(player=player, month=f"{gaming_day:%Y-%m}"),
         "identified": player in identified_at(casino, [player]),
-        "sums": [_of_currency(casino, day, player, thresholds, directory, is_asked=is_asked) for day in days],
+        "sums": [_of_currency(casino, day, player, thresholds, directory, has_question=has_question) for day in days],
         "has_several_currencies": len(days) > 1,
         "questions": [
             {"finding": each, "title": finding_title(each.rule), "reference": reference(each)}
@@ -84,7 +84,7 @@ def _nights_around(casino: Casino, player: str, gaming_day: date) -> dict[str, A
 
 
 def _of_currency(
-    casino: Casino, day: Day, player: str, thresholds: Thresholds, directory: Directory, *, is_asked: bool
+    casino: Casino, day: Day, player: str, thresholds: Thresholds, directory: Directory, *, has_question: bool
 ) -> dict[str, Any]:
     own, currency = day.persons.get(player) or Person(player), day.currency
     exchanges = [each for each in day.exchanges if each.player == player and not each.is_stake]
@@ -117,7 +117,7 @@ def _of_currency(
         "reportable": _reportable(own, thresholds, currency),
         "has_threshold": threshold is not None,
         "bridge": bridge_of(own.play, currency),
-        "luck_chart": luck_chart(own.play, currency) if is_asked else "",
+        "luck_chart": luck_chart(own.play, currency) if has_question else "",
         "has_play": bool(own.play.wagers),
         "pairs": _pairs(casino, day, player, directory),
         "registers": register_rows(registers, currency, directory, casino, chosen=player),

@@ -88,7 +88,7 @@ def player_context(request: HttpRequest, casino: Casino, code: str, first: date)
         each["errors"] = errors[each["code"]]
     if not sees_money:
         return context
-    return {**context, **_play(casino, code, first, found.marks(), is_asked=bool(context["processes"]))}
+    return {**context, **_play(casino, code, first, found.marks(), has_question=bool(context["processes"]))}
 
 
 def _to_pay(found: Concerning) -> dict[str, str] | None:
@@ -103,8 +103,10 @@ def _to_pay(found: Concerning) -> dict[str, str] | None:
     return {"amount": in_words(sums, money_in_prose), "address": one or found.address(owed="player")}
 
 
-def _play(casino: Casino, code: str, first: date, marks: dict[date, list[str]], *, is_asked: bool) -> dict[str, Any]:
-    """Return what somebody staked and won in the month. ``is_asked``: a question is about him, so his luck is
+def _play(
+    casino: Casino, code: str, first: date, marks: dict[date, list[str]], *, has_question: bool
+) -> dict[str, Any]:
+    """Return what somebody staked and won in the month. ``has_question``: a question is about him, so his luck is
     compared with chance."""
     sessions = sessions_of(casino, code, first, month_after(first))
     handles: Counter[str] = Counter()
@@ -133,7 +135,7 @@ def _play(casino: Casino, code: str, first: date, marks: dict[date, list[str]], 
         "average": money_in_prose(play.handle // play.wagers, currency) if play.wagers else "",
         "result": stayed_with(play.recorded, currency),
         "bridge": bridge_of(play, currency),
-        "luck_chart": luck_chart(play, currency) if is_asked else "",
+        "luck_chart": luck_chart(play, currency) if has_question else "",
         "days": _days(first, wagers, marks),
         "tables": [
             {
