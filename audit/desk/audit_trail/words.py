@@ -359,6 +359,7 @@ NAMES: Mapping[str, Promise] = MappingProxyType(
         "consumer": _("queue of the record"),
         "items": _("items"),
         "run": _("run"),
+        "through": _("events read"),
         "tries": _("attempts"),
         "cause": _("cause"),
         "engine": _("engine"),
