@@ -522,7 +522,7 @@ def test_no_form_takes_a_row_of_another_casino(world: World) -> None:
                     differences += leaks_of(row, ask, who, answer)
     if differences:
         pytest.fail("\n".join(differences), pytrace=False)
-    rows = {"casino", "officer", "assignee", "table", "deputy", "stream", "proposal", "closing", "digest"}
+    rows = {"casino", "officer", "assignee", "table", "deputy", "stream", "proposal", "closing", "digest", "chosen"}
     assert {each.split()[-1] for each in tried} == rows
     assert len(tried) >= 12, sorted(tried)
 
