@@ -143,6 +143,7 @@ def test_a_case_is_taken_proposed_and_approved_with_six_clicks(night: PlayedNigh
     other.click(other.page.get_by_role("link", name=re.compile("To approve")).first)
     finding = night.standing.get(case=case, seq=case.seq, rule=case.rule, wager=case.wager)
     other.click(other.page.locator(f".proposals a[href*='/closing/{finding.pk}/']"))
+    other.click(other.page.locator("[name=decision][value=approve]"))
     other.type(other.page.get_by_label("Your password"), PASSWORD)
     other.click(other.page.get_by_role("button", name="Approve and close"))
     case.refresh_from_db()
