@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("audit", "0020_officer_names"),
+        ("audit", "0021_session_to_close"),
     ]
 
     operations = [

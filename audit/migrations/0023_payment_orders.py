@@ -11,7 +11,7 @@ AUDIT = Path(__file__).resolve().parent.parent
 
 class Migration(migrations.Migration):
     dependencies = [
-        ('audit', '0021_session_notes'),
+        ('audit', '0022_session_notes'),
     ]
 
     operations = [

@@ -8,7 +8,7 @@ AUDIT = Path(__file__).resolve().parent.parent
 
 
 class Migration(migrations.Migration):
-    dependencies = [("audit", "0027_words")]
+    dependencies = [("audit", "0028_words")]
 
     operations = [
         migrations.RunSQL((AUDIT / "access/sql/heartbeats.sql").read_text()),

@@ -8,6 +8,6 @@ AUDIT = Path(__file__).resolve().parent.parent
 
 
 class Migration(migrations.Migration):
-    dependencies = [("audit", "0022_payment_orders")]
+    dependencies = [("audit", "0023_payment_orders")]
 
     operations = [migrations.RunSQL((AUDIT / "event_store/sql/calendar.sql").read_text())]

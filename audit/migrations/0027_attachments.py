@@ -14,7 +14,7 @@ AUDIT = Path(__file__).resolve().parent.parent
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('audit', '0025_inbox'),
+        ('audit', '0026_inbox'),
     ]
 
     operations = [

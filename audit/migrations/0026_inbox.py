@@ -9,7 +9,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('audit', '0024_priority'),
+        ('audit', '0025_priority'),
     ]
 
     operations = [

@@ -11,7 +11,7 @@ AUDIT = Path(__file__).resolve().parent.parent
 
 
 class Migration(migrations.Migration):
-    dependencies = [("audit", "0023_calendar_of_all")]
+    dependencies = [("audit", "0024_calendar_of_all")]
 
     operations = [
         migrations.CreateModel(

@@ -5,7 +5,7 @@ from django.db import migrations, models
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("audit", "0026_attachments"),
+        ("audit", "0027_attachments"),
     ]
 
     operations = [
