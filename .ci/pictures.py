@@ -197,7 +197,7 @@ def _event(page: Page) -> str:
 
 
 def _batch(page: Page) -> str:
-    """Return the batch that the first proposed closing is of."""
+    """Return the batch with the first proposed closing."""
     return _address(page, PAGES["approve-closing"]).replace("/closing/", "/batch/")
 
 

@@ -133,8 +133,8 @@ def _keep(
 class Known:
     """What decides whether transitions of a case are allowed, looked up once where a page shows all of them.
 
-    ``finding`` is one of the case, if the page has one. All findings of a case but questions about a person are of one
-    table.
+    ``finding`` is one of the case, if the page has one. All findings of a case come from one table, but for questions
+    about a person.
     """
 
     def __init__(self, case: Case, finding: Finding | None = None) -> None:

@@ -191,7 +191,7 @@ class _Again:
         fed_then = LedgerPoint.objects.filter(process=OuterRef("pk"), batch__edition=OuterRef("edition"))
         of_others = LedgerProcess.objects.filter(~Exists(fed_then), casino=self.casino).exclude(edition=EDITION)
         for row in of_others.order_by("pk"):
-            yield f"process {row.pk} ({row.name}) is of edition {row.edition}, in which nothing was fed"
+            yield f"process {row.pk} ({row.name}) has edition {row.edition}, in which nothing was fed"
         own = {"process__casino": self.casino, "process__edition": EDITION}
         levels = Counter(LedgerLevel.objects.filter(**own).values_list("process", "year", "alpha", "opening"))
         questions = LedgerQuestion.objects.filter(**own)

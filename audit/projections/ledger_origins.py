@@ -82,7 +82,7 @@ class Origins:
     def wrong(self, row: LedgerBatch) -> Iterator[str]:
         """Yield what does not hold about where a batch comes from; they are asked about in their order."""
         if not self.edition <= row.edition <= EDITION:
-            yield f"batch {row.number} is of edition {row.edition}, and follows one of {self.edition}"
+            yield f"batch {row.number} has edition {row.edition}, and follows one with {self.edition}"
         self.edition = max(self.edition, row.edition)
         if row.kind in BY_PERSON:
             is_right = self._is_evening(row) or row.edition < EDITION

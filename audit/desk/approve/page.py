@@ -119,7 +119,7 @@ def _batches(rows: QuerySet[Any]) -> Iterator[Line]:
     proposed_at = dict(proposals.annotate(last=Max("at")))
     for each in found:
         case, casino = firsts[each["first"]].case, firsts[each["first"]].casino
-        assert case is not None, "a closing is of a case"
+        assert case is not None, "a closing has a case"
         words = ngettext("%(number)d closing, one reason", "%(number)d closings, one reason", each["cases"])
         yield Line(
             reverse("admin:approve_batch", args=(each["first"],)),
@@ -147,7 +147,7 @@ def _closings(request: HttpRequest, closings: QuerySet[Finding]) -> Iterator[Lin
     )
     for finding in _named(request, rows[:SHOWN]):
         case = finding.case
-        assert case is not None, "a closing is of a case"
+        assert case is not None, "a closing has a case"
         yield Line(
             closing_address(finding.pk),
             finding_title(finding.rule),

@@ -30,7 +30,7 @@ OF_LUCK = ("player-luck", "croupier-luck")
 class UnderReview:
     """An open question: its title, which says whom and how much, and the luck of the house with him on this night.
 
-    ``luck`` is in minor units, below zero where he won; None of a croupier, whose players it is of.
+    ``luck`` is in minor units, below zero where he won; None for a croupier: his players have it.
     """
 
     title: str
