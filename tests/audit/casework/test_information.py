@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 
 import pytest
-from django.db import transaction
+from django.db import connection, transaction
 
 from audit.casework import information
 from audit.casework.actions import ActionRefused
@@ -167,3 +167,12 @@ def test_tables_and_rules_count_what_stands_out_and_not_what_is_on_the_list(desk
     counted = counts.in_last_month(standing, day_of(desk))
     assert "payout-put-right" not in counted
     assert sum(counted.values()) == with_case.count()
+
+
+@pytest.mark.parametrize(("cents", "stands_out"), [(9_999, False), (10_000, True), (10_001, True)])
+def test_money_given_away_stands_out_from_the_casinos_amount_on(desk: Desk, cents: int, stands_out: bool) -> None:
+    casino = desk.tenant.casino
+    assert casino.priority_threshold == 100
+    with connection.cursor() as cursor:
+        cursor.execute("select audit_money_stands_out(%s, 'goodwill-paid', %s, 'EUR')", [casino.pk, str(cents)])
+        assert cursor.fetchone() == (stands_out,)
