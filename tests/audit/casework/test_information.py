@@ -169,6 +169,7 @@ def test_tables_and_rules_count_what_stands_out_and_not_what_is_on_the_list(desk
     assert sum(counted.values()) == with_case.count()
 
 
+@pytest.mark.superuser
 @pytest.mark.parametrize(("cents", "stands_out"), [(9_999, False), (10_000, True), (10_001, True)])
 def test_money_given_away_stands_out_from_the_casinos_amount_on(desk: Desk, cents: int, stands_out: bool) -> None:
     casino = desk.tenant.casino
