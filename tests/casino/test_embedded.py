@@ -43,6 +43,7 @@ def valkey(tmp_path: Path) -> Iterator[EmbeddedValkey]:
     server.stop()
 
 
+@pytest.mark.faults
 def test_postgres_keeps_its_data_when_killed(postgres: EmbeddedPostgres) -> None:
     postgres.start()
     with psycopg.connect(postgres.url()) as connection:

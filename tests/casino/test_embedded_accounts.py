@@ -112,6 +112,7 @@ def test_without_namespaces_root_is_refused_with_advice(open_folder: Path) -> No
         EmbeddedPostgres(open_folder).start()
 
 
+@pytest.mark.faults
 @pytest.mark.skipif(not IS_ROOT, reason="only root runs a server as somebody else")
 def test_without_namespaces_it_runs_as_the_account_that_owns_its_data(open_folder: Path) -> None:
     account = pwd.getpwnam("daemon")

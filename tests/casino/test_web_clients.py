@@ -272,6 +272,7 @@ def test_a_header_with_an_underscore_is_not_the_one_with_a_hyphen(port: int) -> 
     assert b"abc" not in answer(send(port, head + b"X_Request_ID: abc\r\n\r\n"))
 
 
+@pytest.mark.faults
 def test_a_body_that_is_too_large_is_refused_by_its_length_and_by_its_chunks(port: int) -> None:
     """After who sends it: nobody reads the body of somebody without a key."""
     for framing in (b"Content-Length: 3000000\r\n\r\n", b"Transfer-Encoding: chunked\r\n\r\n"):

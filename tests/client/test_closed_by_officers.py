@@ -110,6 +110,7 @@ def test_what_was_not_sent_is_recorded_after_the_closing_under_the_next_numbers(
     assert f"{stream}: events 7 to 8 are 8 to 9 now" in shown
 
 
+@pytest.mark.faults
 def test_a_spool_that_is_put_back_sends_the_same_events_under_the_same_numbers(
     shared_record: Record, tmp_path: Path
 ) -> None:
@@ -131,6 +132,7 @@ def test_a_spool_that_is_put_back_sends_the_same_events_under_the_same_numbers(
     assert late == [json.loads(canonical(numbered(42, seq + 1, as_if=seq))) for seq in range(SENT + 1, SENT + 5)]
 
 
+@pytest.mark.faults
 def test_a_file_with_numbers_of_its_own_is_sent_as_often_as_you_like_and_goes_on(
     shared_record: Record, tmp_path: Path
 ) -> None:

@@ -96,6 +96,7 @@ def check_each_once_and_in_order(folder: Path, record: Record, *, sessions: int,
     assert record.refused(map(stream_name, range(sessions))) == [], "nothing was sent that the record had to refuse"
 
 
+@pytest.mark.faults
 def test_two_thousand_events_each_once_through_a_proxy_that_cuts_and_lies(
     shared_record: Record, tmp_path: Path
 ) -> None:

@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -60,7 +61,10 @@ def imported() -> Iterator[tuple[str, Path]]:
                     yield from ((each.name, file) for each in node.names)
 
 
-IMPORTED = [(name, file) for name, file in imported() if name.split(".")[0] not in OURS | set(sys.stdlib_module_names)]
+@cache
+def from_elsewhere() -> list[tuple[str, Path]]:
+    """Return what is neither ours nor the standard library's: when a test asks, not in every worker that collects."""
+    return [(name, file) for name, file in imported() if name.split(".")[0] not in OURS | set(sys.stdlib_module_names)]
 
 
 @pytest.mark.parametrize("package", [*INTERNALS, *SCHEMAS])
@@ -73,19 +77,20 @@ def test_its_internals_are_used(package: str, used: str) -> None:
     if used.startswith("."):
         assert any(used in file.read_text() for folder in OURS for file in (ROOT / folder).rglob("*.py"))
     else:
-        assert [name for name, _ in IMPORTED if name.startswith(used)], f"{package}: the bound has no reason any more"
+        names = [name for name, _ in from_elsewhere() if name.startswith(used)]
+        assert names, f"{package}: the bound has no reason any more"
 
 
 def test_nothing_private_is_imported_from_a_package_without_a_bound() -> None:
     private = {
         (DISTRIBUTIONS.get(name.split(".")[0], name.split(".")[0]), str(file.relative_to(ROOT)))
-        for name, file in IMPORTED
+        for name, file in from_elsewhere()
         if any(part.startswith("_") and not part.startswith("__") for part in name.split("."))
     }
     assert {package for package, _ in private} <= set(INTERNALS), private
 
 
 def test_what_is_imported_is_a_direct_dependency() -> None:
-    names = {name.split(".")[0] for name, _ in IMPORTED}
+    names = {name.split(".")[0] for name, _ in from_elsewhere()}
     packages = {DISTRIBUTIONS.get(name, name).replace("_", "-") for name in names}
     assert packages <= {*requirements()}, packages - {*requirements()}

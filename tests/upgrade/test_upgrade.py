@@ -144,6 +144,7 @@ def test_the_log_verifies_and_is_protected(after: Answers) -> None:
     assert after["deploy"] == []
 
 
+@pytest.mark.faults
 def test_a_month_in_the_archive_is_proved_and_can_be_opened_again(copy: str, data: Path) -> None:
     prove, attach = f"command=verify --archive {data / 'archive'}", "command=archive --attach 2026-08"
     answers = ask(prove, attach, "verify", database_url=copy, data=data)
@@ -164,6 +165,7 @@ def test_evidence_exported_before_and_after_verifies_under_the_same_checkpoint(a
     assert exported_before[1:4] == exported_after[1:4]  # the checkpoint and its key, the events, the batches
 
 
+@pytest.mark.faults
 def test_every_stream_replayed_from_its_first_event_has_its_standing_findings(
     copy: str, data: Path, before: Answers, version: str
 ) -> None:
@@ -186,6 +188,7 @@ def test_every_stream_replayed_from_its_first_event_has_its_standing_findings(
     assert len(found) == sum(not row["stream"].startswith(APART) for row in standing) + len(added) > 10
 
 
+@pytest.mark.faults
 def test_what_the_release_found_stands_until_a_what_if_is_promoted(
     copy: str, data: Path, before: Answers, version: str
 ) -> None:
@@ -202,6 +205,7 @@ def test_what_the_release_found_stands_until_a_what_if_is_promoted(
     assert identified(answer["standing"]).keys() == identified(stood).keys() | ADDED[version].keys()
 
 
+@pytest.mark.faults
 def test_the_record_can_be_continued_by_a_key_of_the_release(
     copy: str, tmp_path: Path, before: Answers, version: str
 ) -> None:

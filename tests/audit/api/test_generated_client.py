@@ -68,6 +68,7 @@ def run(package: Path, running: Record, *words: str) -> list[str]:
     return done.stdout.splitlines()
 
 
+@pytest.mark.faults
 def test_a_typed_session_is_posted_and_its_finding_read(package: Path, running: Record) -> None:
     assert run(package, running, "post") == ["1 5 6 64", "gap 6"]
     running.manage("shell", "--verbosity", "0", "--command", ADJUDICATE)

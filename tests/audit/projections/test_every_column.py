@@ -178,7 +178,7 @@ def forged(
     return result
 
 
-@pytest.mark.parametrize("number", [10, pytest.param(None, marks=pytest.mark.faults)])
+@pytest.mark.parametrize("number", [5, pytest.param(None, marks=pytest.mark.faults)])
 @pytest.mark.parametrize("kinds", [alterations, rows_whole, pairs])
 def test_whatever_is_said_to_be_held_is_named(
     kinds: Callable[[ColumnForger], Iterator[tuple[str, Forge]]],

@@ -121,7 +121,7 @@ def missed_by(role: str | None, kinds: Iterator[tuple[str, str]]) -> tuple[int, 
 
 
 @pytest.mark.parametrize(
-    "each", [60, pytest.param(4, marks=pytest.mark.faults), pytest.param(1, marks=pytest.mark.soak)]
+    "each", [120, pytest.param(4, marks=pytest.mark.faults), pytest.param(1, marks=pytest.mark.soak)]
 )
 def test_whatever_a_superuser_writes_is_named(each: int) -> None:
     """``make soak`` makes every attack, at least 500, ``make faults`` a quarter of each share, ``make test`` fewer."""

@@ -124,6 +124,7 @@ def test_a_run_that_replaces_another_holds_at_each_of_its_steps(
     assert_holds()
 
 
+@pytest.mark.faults
 def test_a_run_that_is_overtaken_before_it_takes_over_holds_at_each_step(
     casino: Casino, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -81,6 +81,7 @@ def deployment(django_on_its_own_database: str, tmp_path: Path) -> Deployment:
     return Deployment(tmp_path, django_on_its_own_database)
 
 
+@pytest.mark.faults
 def test_a_second_sequencer_waits_and_continues_where_a_killed_one_stopped(deployment: Deployment) -> None:
     before = tree.size()
     deployment.record(5)

@@ -143,6 +143,7 @@ def honest_evenings(draw: st.DrawFn) -> tuple[list[Day], list[dict[str, int]]]:
     return days, after
 
 
+@pytest.mark.faults
 @settings(deadline=None, max_examples=300)
 @given(honest_evenings())
 def test_nobody_honest_has_or_cashes_more_than_he_can_have_had(
