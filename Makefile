@@ -58,7 +58,7 @@ quick: setup
 # To read every module of the tests takes each worker longer than many a test.
 faults: setup
 	@$(BIN)/python -m pytest -n 4 --dist worksteal $(ORDER) -m faults \
-		$(shell grep -rl --include='test_*.py' 'mark\.faults' tests | sort $(if $(PART),| awk 'NR % 12 == $(PART)'))
+		$(shell grep -rlE --include='test_*.py' 'mark\.faults|in_short' tests | sort $(if $(PART),| awk 'NR % 12 == $(PART)'))
 
 soak: setup
 	@$(BIN)/python -m pytest -n 3 --dist worksteal $(ORDER) -m soak tests

@@ -23,6 +23,7 @@ from __future__ import annotations
 import fcntl
 import gc
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -129,8 +130,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     On a cluster every test commits: Citus writes and reads a shard under one role in a transaction.
     """
     for path in {item.path for item in items if item.get_closest_marker("faults")}:
-        if "mark.faults" not in path.read_text():
-            raise pytest.UsageError(f"make faults would not find the long forms of {path}: it looks for mark.faults")
+        if not re.search(r"mark\.faults|in_short", path.read_text()):
+            raise pytest.UsageError(f"make faults would not find the long forms of {path}: it looks for these words")
     for item in items if citus.COORDINATOR else ():
         marker = item.get_closest_marker("django_db")
         if marker or "db" in getattr(item, "fixturenames", ()):

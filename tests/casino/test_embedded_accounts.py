@@ -18,6 +18,7 @@ import pytest
 from casino.embedded.postgres import ACCOUNTS, EmbeddedPostgres
 from casino.embedded.process import NOBODY, ServiceFailed
 from casino.embedded.valkey import EmbeddedValkey
+from tests.long_forms import in_short
 
 IS_ROOT = os.geteuid() == 0
 AS_NOBODY = ("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
@@ -131,7 +132,7 @@ def test_without_namespaces_it_runs_as_the_account_that_owns_its_data(open_folde
         server.stop()
 
 
-@pytest.mark.parametrize("is_running", [False, True])
+@pytest.mark.parametrize("is_running", in_short([False, True], every=2))
 def test_a_lost_password_is_set_again(postgres: EmbeddedPostgres, is_running: bool) -> None:
     if not is_running:
         postgres.stop()

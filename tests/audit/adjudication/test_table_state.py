@@ -16,6 +16,7 @@ from audit.simulation import IRREGULARITIES, RULESET_NAMES, play
 from settlement import ENGINE_VERSION
 from tests.audit.corrections.corrections_desk import approve, replayed
 from tests.audit.tables import Tenant, numbered
+from tests.long_forms import in_short
 
 pytestmark = pytest.mark.django_db
 
@@ -42,7 +43,7 @@ def played(tenant: Tenant, ruleset: str) -> tuple[LoggedStream, list[dict[str, A
     return tenant.stream(night.stream), night.events
 
 
-@pytest.mark.parametrize("ruleset", RULESET_NAMES)
+@pytest.mark.parametrize("ruleset", in_short(RULESET_NAMES, every=3))
 def test_from_a_snapshot_it_is_what_a_fold_from_the_beginning_gives(
     tenant: Tenant, ruleset: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,6 +12,7 @@ from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.projections.record import Casino, faults
 from tests.audit.projections.test_casinos import forge
 from tests.audit.projections.test_contacts import entered_contacts
+from tests.long_forms import in_short
 
 pytestmark = [pytest.mark.django_db, pytest.mark.superuser, pytest.mark.usefixtures("own_log")]
 
@@ -77,7 +78,7 @@ REQUESTS = {
 }
 
 
-@pytest.mark.parametrize("statement", [*SUBSCRIBERS, *REQUESTS])
+@pytest.mark.parametrize("statement", in_short([*SUBSCRIBERS, *REQUESTS], every=4))
 def test_what_somebody_wrote_past_the_desk_is_named(receivers: dict[str, int], statement: str) -> None:
     forge(statement, **receivers)
     found = faults()

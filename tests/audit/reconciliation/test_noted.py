@@ -46,6 +46,7 @@ from tests.audit.reconciliation.played import DAY, Events, record, session
 from tests.audit.register.register_desk import LONG_AGO, RegisterDesk
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal
+from tests.long_forms import in_short
 from tests.settlement.test_properties import envelope
 
 CASES = Path(__file__).parent.parent.parent / "conformance" / "cases.jsonl"
@@ -200,7 +201,7 @@ def test_a_night_that_meets_a_session_nobody_has_read_reads_it_once(tenant: Tena
     assert [len(each) for each in kept(stream_id)[:4]] == [1, 1, 1, 1]
 
 
-@pytest.mark.parametrize("size", [pytest.param(1, marks=pytest.mark.faults), 7, 100])
+@pytest.mark.parametrize("size", in_short([7, 1, 100], every=3))
 @pytest.mark.parametrize("ruleset", RULESET_NAMES)
 def test_a_session_that_comes_in_pieces_is_kept_as_one_that_comes_whole(
     tenant: Tenant, ruleset: str, size: int

@@ -25,6 +25,7 @@ from settlement.night.notes import Memory
 from settlement.persons.session import PersonNotes, PersonsProjection
 from settlement.persons.stream_money import encode as encode_money
 from settlement.streams import with_held
+from tests.long_forms import in_short
 from tests.settlement.persons.test_session import landed, night, paid, placed
 from tests.settlement.streams import event, opener
 from tests.settlement.test_properties import quick, streams
@@ -70,7 +71,7 @@ def in_steps(events: Sequence[Event], size: int, held: frozenset[int] = frozense
     return answers(PersonsProjection.of(state, map(read_notes, noted), read_memory(memory), wagers))
 
 
-@pytest.mark.parametrize("ruleset", RULESET_NAMES)
+@pytest.mark.parametrize("ruleset", in_short(RULESET_NAMES, every=3))
 def test_a_night_with_every_irregularity_is_noted_alike_in_any_steps(ruleset: str) -> None:
     events = night(ruleset, 7, *IRREGULARITIES, coups=30)
     expected = whole(events)

@@ -1,0 +1,16 @@
+"""Which cases of a test `make test` runs, and which only `make faults`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+
+def in_short(cases: Iterable[Any], *, every: int) -> list[Any]:
+    """Return the cases of a test: each but the first of every so many is left to ``make faults``."""
+    return [
+        case if number % every == 0 else pytest.param(case, marks=pytest.mark.faults)
+        for number, case in enumerate(cases)
+    ]
