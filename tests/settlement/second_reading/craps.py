@@ -147,7 +147,8 @@ class Table:
     def number_of(self, data: dict[str, Any]) -> int | None:
         if data["bet"] in BASE_OF:
             base = self.wagers.get(data.get("base", ""))
-            return base.number if base else None
+            # Odds with another number than the base's are void, and are still known by the number that was said.
+            return data.get("number", base.number if base else None)
         return data.get("number") if data["bet"] not in LINES else None
 
     def is_permitted(self, data: dict[str, Any]) -> bool:

@@ -109,6 +109,7 @@ def test_findings_add_up_to_the_debt_of_each_wager(streams: int) -> None:
     [
         431_000_362,  # the half that was chosen is lifted, and then prison is said
         1_010_000_321,  # a correction makes odds void, which were left up and described with their number
+        191_000_599,  # the same, described with the number that was said and is not that of the corrected base
         491_000_656,  # a stake of one unit, swept, is handed back whole at a zero, which is its half, and recovered
     ],
 )
