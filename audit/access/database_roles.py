@@ -316,6 +316,7 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "audit_guard_second_factor": (),
     "audit_guard_case": (),
     "audit_guard_attachment": (),
+    "audit_hashed_file": (READER,),
     "audit_keep_night": (),
     "audit_keep_reservation": (),
 }

@@ -1,7 +1,8 @@
 """Files of cases: a PDF, a PNG or a JPEG by its content, of a bounded size, hashed, and kept in this database.
 
-The trail has the hash and never the name of a file, in which a person's name may stand. Erasing takes the content and
-the name away for good; the hash stays, so that a copy elsewhere can still be compared.
+The trail has the hash and never the name of a file, in which a person's name may stand. Of the name it has a digest,
+made with the content, so that nobody without the file can try names. Erasing takes the content and the name away for
+good; the hash stays, so that a copy elsewhere can still be compared.
 """
 
 from __future__ import annotations
@@ -65,7 +66,8 @@ def attach(officer: Officer, case: Case, name: str, content: bytes) -> Attachmen
         attachment = Attachment.objects.create(
             case=case, officer=officer, name=_safe(name), kind=kind, size=len(content), sha256=digest, content=content
         )
-        _record(officer, attachment, ATTACHED, "")
+        named = sha256(attachment.name.encode() + b"\0" + content).hexdigest()
+        _record(officer, attachment, ATTACHED, attachment.at, digest=named)
     return attachment
 
 
@@ -77,10 +79,10 @@ def erase(officer: Officer, attachment: Attachment, reason: str) -> None:
     if not reason:
         raise ActionRefused(_("Give a reason."))
     with transaction.atomic():
-        held = Attachment.objects.filter(pk=attachment.pk, erased_at=None)
-        if not held.update(content=None, name="", erased_at=datetime.now(UTC), erased_by=officer):
+        held, now = Attachment.objects.filter(pk=attachment.pk, erased_at=None), datetime.now(UTC)
+        if not held.update(content=None, name="", erased_at=now, erased_by=officer):
             raise ActionRefused(_("This file is already erased."))
-        _record(officer, attachment, ERASED, reason)
+        _record(officer, attachment, ERASED, now, reason)
 
 
 def too_large() -> str:
@@ -88,9 +90,9 @@ def too_large() -> str:
     return gettext("The file is larger than %(number)s MB.") % {"number": settings.CABOCHON_ATTACHMENT_MB}
 
 
-def _record(officer: Officer, attachment: Attachment, event: str, reason: str) -> None:
-    data: dict[str, str | int] = {"case": attachment.case_id, "attachment": attachment.pk}
-    data |= {"sha256": attachment.sha256, "size": attachment.size, "kind": str(attachment.kind)}
+def _record(officer: Officer, attachment: Attachment, event: str, at: datetime, reason: str = "", **more: str) -> None:
+    data: dict[str, str | int] = {"case": attachment.case_id, "attachment": attachment.pk, "at": at.isoformat()}
+    data |= {"sha256": attachment.sha256, "size": attachment.size, "kind": str(attachment.kind), **more}
     audit_trail.record(officer.get_username(), event, casino_id=attachment.case.casino_id, data=data, reason=reason)
 
 

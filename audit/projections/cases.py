@@ -125,14 +125,15 @@ def instant_of(entry: Entry) -> datetime:
         return entry.at
 
 
-def _is_at(stored: datetime, entry: Entry) -> bool:
+def is_at(stored: datetime, entry: Entry) -> bool:
+    """Return whether a row's instant is that of an action's entry."""
     return is_same_instant(stored, instant_of(entry), exactly=bool(entry.text("at")))
 
 
 def _wrong_actions(case: Case, of_case: Iterable[Entry], stored: list[tuple[Any, ...]]) -> Iterator[WrongRow]:
     for entry in of_case:
         stated = (entry.type, entry.actor, entry.text("reason"), entry.text("about"))
-        row = next((row for row in stored if row[:4] == stated and _is_at(row[4], entry)), None)
+        row = next((row for row in stored if row[:4] == stated and is_at(row[4], entry)), None)
         if row is None:
             what = f"{entry.type} by {entry.actor} on case {case.pk} is missing or altered, which {entry.name} says"
             yield WrongRow("action", what, seq=case.seq)

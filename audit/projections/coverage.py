@@ -16,6 +16,7 @@ from audit.projections import coverage_reasons as why
 from audit.projections.access import wrong_groups, wrong_keys, wrong_links, wrong_roles
 from audit.projections.accounts import wrong_requests
 from audit.projections.archived import wrong_months
+from audit.projections.attachments import wrong_attachments
 from audit.projections.cases import wrong_cases
 from audit.projections.casinos import wrong_casinos
 from audit.projections.clock import wrong_clock
@@ -210,7 +211,7 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
     ),
     "audit_savedview": (not_held(why.NOT_RECORD, "id officer_id name query is_shared"),),
     "audit_attachment": (
-        not_held(why.FILE, "id case_id officer_id at name kind size sha256 content erased_at erased_by_id"),
+        held(wrong_attachments, "id case_id officer_id at name kind size sha256 content erased_at erased_by_id"),
     ),
     "audit_shiftnote": (not_held(why.NOT_RECORD, "id casino_id officer_id at text"),),
     "audit_inboxdigest": (not_held(why.SENDING, "id casino_id officer_id gaming_day"),),

@@ -22,7 +22,6 @@ WHAT_IF = "it belongs to a what-if run; that run judges nothing until the log re
 REFUSED = "the server refused this request, so it is no part of the record"
 WAITS = "it says since when the row waits and how often it failed; `verify` names a session that no run reads for a day"
 NOT_RECORD = "it is no part of the record; a forged one changes what the desk shows or sends, and no evidence changes"
-FILE = "the database holds the hash of each file, and the log records it; a forged file has another hash"
 DJANGO = "it belongs to the framework; it gives no right at the desk"
 SIGN_IN = (
     "it counts sign-ins; a forged one signs an officer out or allows more attempts, and the log records each sign-in"

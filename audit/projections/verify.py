@@ -17,6 +17,7 @@ from django.db import DataError, transaction
 from audit.projections.access import wrong_groups, wrong_keys, wrong_links, wrong_roles
 from audit.projections.accounts import wrong_requests
 from audit.projections.archived import wrong_months
+from audit.projections.attachments import wrong_attachments
 from audit.projections.cases import wrong_cases
 from audit.projections.casinos import wrong_casinos
 from audit.projections.clock import wrong_clock
@@ -83,6 +84,7 @@ def _parts(
     yield unreadable_entries(casino_id)
     yield wrong_findings(casino_id, tampered, figures, deep=deep, progress=progress)
     yield wrong_cases(casino_id)
+    yield wrong_attachments(casino_id)
     yield wrong_casinos(casino_id, figures)
     yield wrong_deadlines(casino_id)
     yield wrong_register(casino_id)

@@ -59,6 +59,7 @@ NAMED_BY: Mapping[str, tuple[str, ...]] = {
         "format('case %s ', t.id)",
     ),
     "audit_caseaction": ("format('case %s ', t.case_id)",),
+    "audit_attachment": ("format('file %s of', t.id)",),
     "audit_complaint": ("format('complaint %s ', t.id)",),
     "audit_complaintanswer": ("format('complaint %s ', t.complaint_id)",),
     "audit_informationsigning": ("format('information %s ', t.id)",),

@@ -39,6 +39,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "verdict": ("countersigned", "refused"),
     "reading": ("payout_unit", "seat_limit"),
     "currency": ("EUR", "USD", "CHF"),
+    "audit_attachment.kind": ("pdf", "png"),
     "audit_case.state": ("new", "investigating", "second", "closed"),
     "audit_nightreport.state": ("open", "counting", "provisional", "reviewed", "closed"),
     "audit_registerentry.state": ("waiting", "approved", "declined", "withdrawn"),

@@ -14,13 +14,14 @@ from audit.access import accounts
 from audit.adjudication import promotion
 from audit.adjudication import what_if as what_if_runs
 from audit.adjudication.what_if import Selection
-from audit.casework import complaints, information, session_closing
+from audit.casework import attachments, complaints, information, session_closing
 from audit.casework.complaints import Entered
 from audit.ledger.equipment import WHEEL, take_apart
 from audit.models import LedgerProcess, Person, Role, WhatIf
 from audit.persons.directory_file import import_file
 from audit.persons.erasure import erase
 from audit.projections.accounts import wrong_requests
+from audit.projections.attachments import wrong_attachments
 from audit.projections.complaints import wrong_complaints
 from audit.projections.deeds import wrong_ends, wrong_erasures, wrong_promotions
 from audit.projections.faults import WrongRow
@@ -31,12 +32,13 @@ from audit.transparency.integrity_findings import integrity_finding
 from tests import citus
 from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.corrections.corrections_desk import replayed
+from tests.audit.desk.findings.test_attachments import PDF
 
 pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
 
 TABLES = (
     *("audit_complaint", "audit_complaintanswer", "audit_whatif", "audit_ledgerprocess", "audit_accountrequest"),
-    *("audit_erasedperson", "audit_person"),
+    *("audit_erasedperson", "audit_person", "audit_attachment"),
 )
 
 
@@ -55,6 +57,7 @@ class Deeds:
         self._requests()
         self._erasure()
         self._closing()
+        self._files()
 
     def _complaints(self) -> None:
         entered = Entered(self.desk.stream, 3, time(21, 5), "letter", "I was not paid", player="p-1")
@@ -128,11 +131,20 @@ class Deeds:
                 session_closing.withdraw(desk.first, closing, reason="to be counted again")
         replayed(desk.stream.pk)
 
+    def _files(self) -> None:
+        """Attach two files to a case, and erase the second."""
+        kept, erased = (attachments.attach(self.desk.first, self.desk.case, f"{name}.pdf", PDF) for name in "ab")
+        attachments.erase(self.desk.second, erased, "the court asked")
+        self.file, self.erased_file = kept.pk, erased.pk
+
     def faults(self) -> list[str]:
         own = self.casino.pk
         found: Iterator[WrongRow]
         texts = []
-        checks = (wrong_complaints, wrong_information, wrong_promotions, wrong_ends, wrong_erasures, wrong_closings)
+        checks = (
+            *(wrong_complaints, wrong_information, wrong_promotions, wrong_ends, wrong_erasures, wrong_closings),
+            wrong_attachments,
+        )
         for check in checks:
             found = check(own)
             texts += [f"{each.part}: {each.what}" for each in found]
@@ -187,6 +199,15 @@ ERASED = {
     "erased_at": "'2020-01-01'",
 }  # fmt: skip
 
+FILE = {
+    "id": "{other}", "case_id": "{other}", "officer_id": "{second}", "at": "at - interval '1 second'",
+    "name": "'c.pdf'", "kind": "'png'", "size": "size + 1", "sha256": "repeat('0', 64)",
+    "content": "content || '\\x00'", "erased_at": "now()", "erased_by_id": "{second}",
+}  # fmt: skip
+ERASED_FILE = {
+    **FILE, "content": "'\\x00'", "erased_at": "erased_at - interval '1 second'", "erased_by_id": "{first}",
+}  # fmt: skip
+
 ATTACKS = {
     **{
         f"{table}.{column}": f"update audit_{table} set {column} = {value} where id = {{{row}}}"
@@ -206,6 +227,21 @@ ATTACKS = {
         f"erasedperson.{column}": f"update audit_erasedperson set {column} = {value} where casino_id = {{own}}"
         for column, value in ERASED.items()
     },
+    **{
+        f"{row}.{column}": f"update audit_attachment set {column} = {value} where id = {{{row}}}"
+        for row, columns in (("file", FILE), ("erased_file", ERASED_FILE))
+        for column, value in columns.items()
+    },
+    "a file of another content, with its hash": "update audit_attachment set content = '\\x00', size = 1,"
+    " sha256 = encode(sha256('\\x00'), 'hex') where id = {file}",
+    "a file erased past the code": "update audit_attachment set content = null, name = '', erased_at = now(),"
+    " erased_by_id = {second} where id = {file}",
+    "an erased file that is back": "update audit_attachment e set content = f.content, erased_at = null,"
+    " erased_by_id = null from audit_attachment f where f.id = {file} and e.id = {erased_file}",
+    "a file deleted": "delete from audit_attachment where id = {file}",
+    "an erased file deleted": "delete from audit_attachment where id = {erased_file}",
+    "a file added": "insert into audit_attachment (case_id, officer_id, at, name, kind, size, sha256, content)"
+    " select case_id, officer_id, at, name, kind, size, sha256, content from audit_attachment where id = {file}",
     "a complaint deleted": "delete from audit_complaint where id = {waiting}",
     "an answer deleted": "delete from audit_complaintanswer where complaint_id = {complaint}",
     "an answer added": "insert into audit_complaintanswer (outcome, words, answered_at, answered_by_id, complaint_id)"
@@ -258,6 +294,7 @@ def names_of(deeds: Deeds) -> dict[str, object]:
         "own": deeds.casino.pk, "other": 10**9, "first": desk.first.pk, "second": desk.second.pk,
         "auditor": desk.auditor.pk, "complaint": deeds.complaint, "waiting": deeds.waiting, "run": deeds.run,
         "other_run": deeds.other_run, "ended": deeds.processes[0], "goes_on": deeds.processes[1],
+        "file": deeds.file, "erased_file": deeds.erased_file,
         "request": deeds.request, "declined": deeds.declined, "open": deeds.open,
     }  # fmt: skip
 

@@ -16,6 +16,7 @@ from audit.casework import attachments
 from audit.casework.actions import ActionRefused
 from audit.event_store import audit_trail
 from audit.models import Attachment, Officer, Role
+from audit.projections.attachments import wrong_attachments
 from tests.audit.casework.test_actions import PASSWORD, Desk, client_of, hired
 from tests.audit.tables import Tenant
 from tests.roles import acting_as
@@ -151,6 +152,39 @@ def test_no_web_server_changes_a_file_or_keeps_one_under_another_hash(desk: Desk
     attached(desk)
     with acting_as(WEB), pytest.raises(IntegrityError), transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(statement)
+
+
+def test_the_trail_has_a_digest_of_the_name_that_nobody_without_the_file_can_try(desk: Desk) -> None:
+    attachment = attached(desk)
+    [entry] = entries(desk, attachments.ATTACHED)
+    assert entry.data["digest"] == sha256(b"statement.pdf\0" + PDF).hexdigest()
+    assert entry.data["at"] == attachment.at.isoformat()
+
+
+def test_who_may_read_no_file_verifies_those_of_the_record(desk: Desk) -> None:
+    attached(desk)
+    attachments.erase(desk.second, attached(desk, PNG), "the court asked")
+    with acting_as(READER):
+        assert list(wrong_attachments(desk.tenant.casino.pk)) == []
+
+
+def test_a_file_of_an_earlier_version_is_held_without_its_name(desk: Desk) -> None:
+    """Its entry has neither the digest nor the instant to the microsecond."""
+    with pytest.MonkeyPatch.context() as earlier:
+        record = audit_trail.record
+        earlier.setattr(
+            audit_trail,
+            "record",
+            lambda *args, data, **more: record(
+                *args, data={name: value for name, value in data.items() if name not in ("at", "digest")}, **more
+            ),
+        )
+        attachment = attached(desk)
+    [entry] = entries(desk, attachments.ATTACHED)
+    assert entry.data.keys() == {"attachment", "case", "kind", "sha256", "size"}
+    assert list(wrong_attachments(desk.tenant.casino.pk)) == []
+    attachments.erase(desk.second, attachment, "the court asked")
+    assert list(wrong_attachments(desk.tenant.casino.pk)) == []
 
 
 def test_a_reader_of_the_database_has_no_file_and_no_name_of_one(desk: Desk) -> None:
