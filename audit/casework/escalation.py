@@ -10,6 +10,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope, officers_with
+from audit.casework.priority import with_priority
 from audit.event_store import audit_trail
 from audit.models import Case, CaseContacts, Escalation, EscalationNotice, Finding, LoggedStream, Officer, VideoRequest
 from audit.models.cases import State
@@ -91,8 +92,12 @@ def escalations_of(cases: Iterable[int]) -> Mapping[int, Escalation]:
 
 
 def requests_to_mail(now: datetime) -> list[int]:
-    """Return the ids of the requests for video that no mail server has taken yet, and are to be tried."""
-    return list(VideoRequest.objects.filter(is_due(now)).order_by("pk").values_list("pk", flat=True))
+    """Return the ids of the requests for video that no mail server has taken yet, and are to be tried, by priority."""
+    waiting = VideoRequest.objects.filter(is_due(now)).order_by("pk")
+    found = with_priority(Finding.objects.filter(pk__in=waiting.values("finding")))
+    levels = dict(found.values_list("pk", "priority"))
+    by_priority = sorted(waiting, key=lambda each: -(levels[each.finding_id] or 0))
+    return [each.pk for each in by_priority]
 
 
 def officers_to_mail(now: datetime) -> list[tuple[int, int]]:

@@ -23,6 +23,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
+from audit.casework.debts import with_money
+from audit.casework.priority import priority_of, with_priority
 from audit.models import Case, CaseAction, Casino, Finding, Officer, VideoRequest
 from audit.models.cases import State
 
@@ -110,7 +112,9 @@ def _dated(officer: Officer, casinos: Mapping[int, Casino], now: datetime) -> It
     for pk, case in sorted(cases.items(), key=lambda each: (each[1].deadline, each[0])):
         if pk in heads and case.deadline < ends[case.casino_id]:
             yield Line("due", heads[pk], case.deadline)
-    for pk, finding in sorted(heads.items(), key=lambda each: (each[1].occurred_at, each[0])):
+    for pk, finding in sorted(
+        heads.items(), key=lambda each: (-(priority_of(each[1]) or 0), each[1].occurred_at, each[0])
+    ):
         until = finding.occurred_at + timedelta(days=settings.CABOCHON_VIDEO_DAYS)
         if finding.table_id is not None and pk not in requested and now < until < now + VIDEO_ENDS_WITHIN:
             yield Line("video", finding, until)
@@ -122,6 +126,7 @@ def end_of_day(casino: Casino, now: datetime) -> datetime:
 
 
 def _heads(cases: Iterator[int] | Mapping[int, Case]) -> dict[int, Finding]:
-    """Return the incident of each case whose finding stands, by case."""
+    """Return the incident of each case whose finding stands, by case, with its priority and its money."""
     heads = Finding.objects.standing().filter(heads_case=True, case__in=list(cases))
-    return {each.case_id or 0: each for each in heads.select_related("casino", "table", "case")}
+    described = with_money(with_priority(heads.select_related("casino", "table", "case")))
+    return {each.case_id or 0: each for each in described}

@@ -269,12 +269,18 @@ def _priority(rule: str = "case__rule", weight: str = "case__weight") -> Case:
     )
 
 
+def priority_of(finding: Finding) -> int | None:
+    """Return the priority of a finding of ``with_priority``; None for one without a case."""
+    level: int | None = finding.priority  # type: ignore[attr-defined]  # annotated
+    return level
+
+
 def priority_in_words(finding: Finding) -> str:
     """Return the priority of a finding of ``with_priority`` with its reasons: “4/4: critical · €100 or more”.
 
     "" for one without a case.
     """
-    level: int | None = finding.priority  # type: ignore[attr-defined]  # annotated
+    level = priority_of(finding)
     return "" if level is None else labelled(f"{level}/{HIGHEST}", " · ".join(reasons(finding)))
 
 

@@ -15,6 +15,7 @@ from django.utils.translation import gettext_lazy as _
 from audit.access.scope import Scope
 from audit.casework.debts import Debt, debt_of, look_up_debts, stake_of_debt, with_money
 from audit.casework.priority import with_priority
+from audit.casework.titles import incident_title
 from audit.corrections.superseding import look_up_corrections
 from audit.corrections.wording import look_up_decided
 from audit.exports.sheets import Column, Dated, Sheet
@@ -145,6 +146,10 @@ def _money(finding: Finding) -> str:
     return stake_of_debt(finding, debt, player, money).text
 
 
+def _title(finding: Finding) -> str:
+    return incident_title(finding, stake_of_debt(finding, _in_file(finding), finding.named.get("player", "")))
+
+
 def _provision(finding: Finding) -> str:
     """Return the clauses that the finding cites, the deciding one first."""
     bet, own = finding.facts.get("bet"), finding.provisions or [finding.provision]
@@ -162,7 +167,8 @@ COLUMNS: Mapping[str, FindingColumn] = {
     "severity": FindingColumn(_("severity"), lambda finding: str(Severity(finding.severity).label), "severity"),
     "priority": FindingColumn(_("priority"), lambda finding: finding.priority, "priority"),  # type: ignore[attr-defined]
     "rule": FindingColumn(_("rule"), lambda finding: finding.rule, "rule"),
-    "title": FindingColumn(_("finding"), lambda finding: finding_title(finding.rule), "rule"),
+    "title": FindingColumn(_("finding"), _title, "rule"),
+    "rule_title": FindingColumn(_("what happened"), lambda finding: finding_title(finding.rule)),
     "casino": FindingColumn(_("casino"), _casino, "casino"),
     "table": FindingColumn(_("table"), lambda finding: finding.table.code if finding.table else "", "table"),
     "gaming_day": FindingColumn(_("gaming day"), _gaming_day, "gaming_day"),
@@ -209,7 +215,7 @@ COLUMNS: Mapping[str, FindingColumn] = {
 
 
 PRINTED = (
-    *("severity", "priority", "title", "table", "occurred", "wager", "money", "croupier", "provision"),
+    *("severity", "priority", "title", "rule_title", "table", "occurred", "wager", "money", "croupier", "provision"),
     *("state", "deadline", "remedy"),
 )
 """The columns of a PDF: a page has no room for all, and the other files have them."""

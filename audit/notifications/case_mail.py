@@ -14,9 +14,10 @@ from django.utils.translation import gettext as _
 
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
+from audit.casework.debts import with_money
 from audit.casework.escalation import AT_ONCE, is_due, notices_to_mail
 from audit.casework.priority import priority_in_words, with_priority
-from audit.casework.titles import incident_title
+from audit.casework.titles import incident_title, second_line
 from audit.event_store import audit_trail
 from audit.models import EscalationNotice, Finding, NightSubscriber, Officer, VideoRequest
 from audit.notifications import delivery
@@ -29,7 +30,7 @@ def send_video_request(request_id: int) -> bool:
 
     def find(now: datetime) -> list[VideoRequest]:
         waiting = VideoRequest.objects.select_for_update(skip_locked=True, of=("self",)).filter(is_due(now))
-        about = waiting.select_related("finding__casino", "finding__table", "finding__stream", "requested_by")
+        about = waiting.select_related("finding", "requested_by")
         return list(about.filter(pk=request_id))
 
     return bool(
@@ -53,7 +54,9 @@ def _record_request(request: VideoRequest, event: str) -> None:
 
 def video_message(request: VideoRequest) -> EmailMessage:
     """Return a request as a message. It names persons by their ids alone: nobody knows who reads the address."""
-    finding, casino = request.finding, request.finding.casino
+    about = Finding.objects.select_related("casino", "table", "stream", "case")
+    finding = with_priority(about).get(pk=request.finding_id)
+    casino = finding.casino
     with translation.override(request.language):
         named = casino.name or casino.code
         persons = [code for code in (finding.croupier, finding.player) if code]
@@ -62,6 +65,7 @@ def video_message(request: VideoRequest) -> EmailMessage:
             (_("Table"), finding.table.code if finding.table is not None else ""),
             (_("Session"), finding.stream.name),
             (_("Reference"), reference(finding)),
+            (_("Priority"), priority_in_words(finding)),
             (_("Gaming day"), day(finding.gaming_day, with_weekday=True, with_year=True)),
             (_("Video from"), date_time(request.begins_at, casino, seconds=True, with_year=True)),
             (_("Video to"), date_time(request.ends_at, casino, seconds=True, with_year=True)),
@@ -114,7 +118,7 @@ def late_message(notices: Sequence[EscalationNotice], *, number: int) -> EmailMe
         return None
     standing = Finding.objects.standing().filter(case__in=[each.escalation.case_id for each in notices])
     related = standing.select_related("table", "casino", "case")
-    heads = {each.case_id: each for each in with_priority(related).order_by("heads_case", "-pk")}
+    heads = {each.case_id: each for each in with_money(with_priority(related)).order_by("heads_case", "-pk")}
     late = [(each, heads[each.escalation.case_id]) for each in notices if each.escalation.case_id in heads]
     if not late:
         return None
@@ -143,7 +147,8 @@ def _late_facts(notice: EscalationNotice, finding: Finding, *, sees_record: bool
     ]
     if sees_record:
         facts += [
-            (_("Finding"), incident_title(finding)),
+            (_("Finding"), title := incident_title(finding)),
+            (_("Rule"), second_line(finding, title)),
             (_("Priority"), priority_in_words(finding)),
             (_("Table"), finding.table.code if finding.table is not None else ""),
             (_("Gaming day"), day(finding.gaming_day, with_weekday=True, with_year=True)),

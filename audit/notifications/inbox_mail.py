@@ -19,9 +19,11 @@ from django.utils.translation import ngettext
 from audit.access.capabilities import Capability
 from audit.access.scope import officers_with
 from audit.casework import inbox
+from audit.casework.priority import HIGHEST, priority_of
+from audit.casework.titles import incident_title
 from audit.models import Casino, InboxDigest, NightSubscriber, Officer
 from audit.notifications import delivery
-from audit.presentation import date_time, finding_title, labelled, reference
+from audit.presentation import date_time, labelled, reference
 from settlement.catalogue import Language
 
 MORNING = timedelta(hours=6)
@@ -86,9 +88,11 @@ def _message(officer: Officer, casino: Casino, lines: list[inbox.Line]) -> Email
 def _about(line: inbox.Line, casino: Casino) -> str:
     """Return what a line says, without a note: somebody may have written a name there."""
     table = line.finding.table.code if line.finding.table is not None else ""
+    level = priority_of(line.finding)
     facts = (
         reference(line.finding),
-        finding_title(line.finding.rule),
+        _("priority %(level)s of %(highest)s") % {"level": level, "highest": HIGHEST} if level else "",
+        incident_title(line.finding),
         table,
         date_time(line.at, casino, with_year=True),
     )

@@ -18,7 +18,7 @@ from django.db.models import F, Q
 from audit.models import Deadline, NightReport
 from audit.presentation import whole_times
 from audit.reconciliation import slips
-from audit.reconciliation.incidents import by_incident, is_closed, largest_open
+from audit.reconciliation.incidents import by_incident, is_closed, largest_open, open_cases
 from audit.reconciliation.ledger_as_of import Evidence
 from audit.reconciliation.night import QUESTION, Night, SessionResult
 from settlement.law_coverage.session import in_session
@@ -305,7 +305,8 @@ def late(night: Night, before: NightReport | None) -> Iterator[Row]:
 def open_findings(night: Night) -> Iterator[Row]:
     """10: the standing findings by severity and rule that are still open, with the hours to close their cases within.
 
-    A finding is open until two officers have closed its case, and one for information, which has none, always is.
+    A finding is open until two officers have closed its case, and one for information without a case always is.
+    ``cases`` are those that information has: of a question, or of much money that was given away.
     """
     counts: Counter[tuple[str, str]] = Counter((finding.severity, finding.rule) for finding in night.findings)
     closed = Counter((finding.severity, finding.rule) for finding in night.findings if is_closed(finding))
@@ -319,6 +320,8 @@ def open_findings(night: Night) -> Iterator[Row]:
         facts: dict[str, Any] = {"severity": severity, "rule": rule, "hours": hours.get(severity, 0)}
         if still_open:
             facts["largest"] = largest_open(night, incidents, kind)
+        if severity == "info" and (cases := open_cases(night, kind)):
+            facts["cases"] = cases
         note = "finding"
         if closed[kind]:
             facts["closed"] = closed[kind]

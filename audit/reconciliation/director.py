@@ -13,6 +13,10 @@ from typing import Any, Literal, TypeAlias
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from audit.casework.debts import LOSERS
+from audit.casework.priority import HIGHEST
+from audit.casework.stakes import Stake
+from audit.casework.titles import debt_title, question_title
 from audit.charts.waterfall import Bar, draw_waterfall
 from audit.presentation import WriteMoney, finding_title, money_in_prose, signed_money
 from audit.reconciliation import wording
@@ -315,17 +319,26 @@ def listings(content: Row) -> list[Listing]:
 
 
 def open_findings(content: Row) -> list[dict[str, Any]]:
-    """Return the rows of open findings that have a case: one for information has none, and nobody can close it."""
-    rows = _rows(content, "findings")
-    return [row for row in rows if row["verdict"] != "agrees" and row["facts"].get("severity") != "info"]
+    """Return the rows of open findings that have a case: without one, nobody can close what is for information."""
+    rows = (row for row in _rows(content, "findings") if row["verdict"] != "agrees")
+    return [row for row in rows if row["facts"].get("severity") != "info" or row["facts"].get("cases")]
+
+
+def open_count(row: Row) -> int:
+    """Return how many findings of a row of ``open_findings`` are open: of information, how many cases."""
+    return int(row["facts"].get("cases", row["found"]))
 
 
 def _open(content: Row) -> Listing:
     rows = open_findings(content)
-    count = sum(row["found"] for row in rows)
+    count = sum(map(open_count, rows))
     named = sorted(
-        ((row, incident) for row in rows for incident in row["facts"].get("largest", ())),
-        key=lambda each: (SEVERITIES.index(each[0]["facts"]["severity"]), -each[1]["amount"]),
+        ((row, each) for row in rows for each in row["facts"].get("largest", ()) if _has_case(row, each)),
+        key=lambda each: (
+            -(each[1].get("priority") or 0),  # a report of before has none
+            SEVERITIES.index(each[0]["facts"]["severity"]),
+            -each[1]["amount"],
+        ),
     )
     if named:
         items = [_incident(row, incident, content["currency"]) for row, incident in named[:ITEMS_SHOWN]]
@@ -333,30 +346,41 @@ def _open(content: Row) -> Listing:
         is_mild = all(row["facts"]["severity"] != "critical" for row, _incident in named[ITEMS_SHOWN:])
     else:  # a report of before incidents were named
         items = [_open_item(row) for row in rows[:ITEMS_SHOWN]]
-        rest, is_mild = sum(row["found"] for row in rows[ITEMS_SHOWN:]), False
+        rest, is_mild = sum(map(open_count, rows[ITEMS_SHOWN:])), False
     if rest:
         says = ngettext("%(number)d other finding", "%(number)d other findings", rest) % {"number": rest}
         items = [*items, Item("", _("%(others)s, none critical") % {"others": says} if is_mild else says)]
     return Listing("open", _("Still open"), count, items, _("No finding is open."))
 
 
+def _has_case(row: Row, incident: Row) -> bool:
+    return row["facts"]["severity"] != "info" or bool(incident.get("priority"))
+
+
 def _incident(row: Row, incident: Row, currency: str) -> Item:
-    """Return an open incident: who owes whom how much at which table, and by when it has to be closed."""
+    """Return an open incident: its title, at which table, its priority, and by when it has to be closed."""
     facts, player, table = row["facts"], incident["player"], incident["table"]
-    title = finding_title(facts["rule"]) if facts["rule"] in RULES else facts["rule"]
-    if not incident["by"]:
-        strong, about = title, ", ".join(filter(None, (player, table)))
-    else:
-        strong = money_in_prose(incident["amount"], currency)
-        if incident["by"] == "house":
-            words = _("owed to %(player)s") if player else _("owed to an unknown player")
-        elif incident.get("is_overpaid", facts["rule"] in PAID):  # a report of before says it of the rule alone
-            words = _("overpaid to %(player)s") if player else _("overpaid")
-        else:
-            words = _("owed by %(player)s") if player else _("owed by an unknown player")
-        about = ", ".join(filter(None, (words % {"player": player}, table, title)))
-    parts = [f"{about}." if about else "", _by_when(incident, facts["hours"])]
-    return Item(strong, " ".join(filter(None, parts)), facts["rule"], incident["reference"])
+    title = _title(facts["rule"], incident, currency)
+    happened = finding_title(facts["rule"]) if facts["rule"] in RULES else facts["rule"]
+    about = ", ".join(filter(None, (
+        "" if player in title else player, table, "" if happened in title else happened)))  # fmt: skip
+    level = incident.get("priority")
+    priority = _("Priority %(level)s of %(highest)s.") % {"level": level, "highest": HIGHEST} if level else ""
+    parts = [f"{about}." if about else "", priority, _by_when(incident, facts["hours"])]
+    return Item(title, " ".join(filter(None, parts)), facts["rule"], incident["reference"])
+
+
+def _title(rule: str, incident: Row, currency: str) -> str:
+    """Return what an incident is called: as ``audit.casework.titles`` calls it, of what the report keeps."""
+    player = incident["player"]
+    if incident["by"]:
+        # A report of before says of the rule alone whether too much was paid.
+        is_overpaid = incident["by"] == "player" and incident.get("is_overpaid", rule in PAID)
+        amount = money_in_prose(incident["amount"], currency)
+        return debt_title(Stake(LOSERS[incident["by"]], amount, "", player, is_overpaid))
+    if "played" in incident:
+        return question_title(rule, incident["played"], player or incident["croupier"], currency)
+    return finding_title(rule) if rule in RULES else rule
 
 
 def _by_when(incident: Row, hours: int) -> str:
@@ -366,7 +390,7 @@ def _by_when(incident: Row, hours: int) -> str:
 
 
 def _open_item(row: Row) -> Item:
-    rule, number, hours = row["facts"]["rule"], row["found"], row["facts"]["hours"]
+    rule, number, hours = row["facts"]["rule"], open_count(row), row["facts"]["hours"]
     # A report outlives the rules of its engine.
     title = finding_title(rule) if rule in RULES else rule
     text = f"{title}. " + (_("To be closed within %(hours)s h") % {"hours": hours} if hours else "")

@@ -19,6 +19,7 @@ def add_names(content: dict[str, Any], casino_id: int, *, for_page: bool) -> Non
     incidents, processes = list(_incidents_of(content)), list(_processes_of(content))
     named = [*staff(row["croupier"] for key in LISTED for row in content[key])]
     named += players(each["player"] for each in incidents)
+    named += staff(each.get("croupier", "") for each in incidents)
     for row in processes:
         named += persons_in(row["facts"]["process"], row["facts"]["subject"])
     directory = Directory.of(casino_id, named)
@@ -26,6 +27,8 @@ def add_names(content: dict[str, Any], casino_id: int, *, for_page: bool) -> Non
     content |= {key: with_croupiers(content[key], directory) for key in LISTED}
     for each in incidents:
         each["player"] = each["player"] and directory.player(each["player"])
+        if each.get("croupier"):
+            each["croupier"] = directory.staff(each["croupier"])
     for row in processes:
         facts = row["facts"]
         facts["subject_id"] = facts["subject"]

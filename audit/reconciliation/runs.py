@@ -18,6 +18,7 @@ from django.db import transaction
 from django.db.models import Max, Min
 from django.utils import timezone
 
+from audit.casework.priority import with_priority
 from audit.event_store import audit_trail, cluster, read
 from audit.models import (
     AdjudicationRun,
@@ -127,11 +128,8 @@ def finish(run: NightRun, *, now: datetime | None = None) -> list[NightReport]:
             night = gather(casino, day, currency, streams=streams, counts=counts, through=last_seqs)
             raise_findings(night, now)
             persons.raise_findings(casino, day, currency, last_seqs)
-            night.findings = list(
-                Finding.objects.standing()
-                .filter(stream_id__in=[*night.stream_ids, *night.counts.of_day])
-                .select_related("case", "table")
-            )
+            standing = Finding.objects.standing().filter(stream_id__in=[*night.stream_ids, *night.counts.of_day])
+            night.findings = list(with_priority(standing.select_related("case", "table")))
             report, is_new = create_version(night, actor=locked.started_by, now=now)
             reports.append(report)
             log.info("reconciled", casino=casino.code, day=str(day), currency=currency, new=is_new)

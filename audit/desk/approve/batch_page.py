@@ -25,6 +25,8 @@ from django.utils.translation import gettext_lazy as _
 from audit.access.capabilities import Capability
 from audit.casework import actions
 from audit.casework.debts import stake_of_incident, with_money
+from audit.casework.priority import with_priority
+from audit.casework.titles import incident_title, second_line
 from audit.desk import kept_words, parts
 from audit.desk.approve import batches, waiting
 from audit.desk.approve.meanings import MEANINGS
@@ -38,7 +40,7 @@ from audit.desk.scoped_admin import demands, officer_of, scope_of
 from audit.desk.sign_in.proof import ask_for_proof
 from audit.exports.findings import add_names
 from audit.models import Case, CaseAction, Finding
-from audit.presentation import finding_title, language, night_of, officer_name, reference
+from audit.presentation import language, night_of, officer_name, reference
 from settlement.catalogue.sentences import amount_in_prose
 
 CHOSEN = re.compile(r"([0-9]{1,18}):([0-9]{1,18})")
@@ -71,7 +73,7 @@ def batch_view(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method == "POST":
         return _decide(request, pk, finding.case)
     rows = batches.members(request, finding.case)
-    shown = list(with_money(rows.select_related("case__proposed_by", "casino", "table"))[: batches.MOST])
+    shown = list(with_money(with_priority(rows.select_related("case__proposed_by", "casino", "table")))[: batches.MOST])
     add_names(shown, scope_of(request, Capability.SEE_NAMES))
     cases = [each.case for each in shown if each.case is not None]
     proposals = _proposals(cases)
@@ -132,8 +134,8 @@ def _line(finding: Finding, proposals: Mapping[int, int], *, with_message: bool 
         f"{finding.case_id}:{proposals.get(finding.case_id or 0, 0)}",
         closing_address(finding.pk),
         reference(finding),
-        finding_title(finding.rule),
-        " · ".join(filter(None, (table, night_of(finding.gaming_day)))),
+        title := incident_title(finding, stake),
+        " · ".join(filter(None, (second_line(finding, title), table, night_of(finding.gaming_day)))),
         parts.who(stake, with_amount=True) if stake.amount else SafeString(""),
         finding.as_value().message(language(), amount_in_prose) if with_message else "",
     )

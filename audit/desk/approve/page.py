@@ -22,6 +22,8 @@ from django.utils.translation import ngettext
 
 from audit.access.capabilities import Capability
 from audit.casework.debts import stake_of_incident, with_money
+from audit.casework.priority import with_priority
+from audit.casework.titles import incident_title, second_line
 from audit.desk import parts
 from audit.desk.approve import batches, waiting
 from audit.desk.approve.neighbours import closing_address, correction_address
@@ -138,7 +140,7 @@ def _closings(request: HttpRequest, closings: QuerySet[Finding]) -> Iterator[Lin
     proposals = CaseAction.objects.filter(case=OuterRef("case"), type="case.proposed").order_by("-at", "-pk")
     proposed_at = Subquery(proposals.values("at")[:1], output_field=DateTimeField())
     rows = (
-        with_money(closings)
+        with_money(with_priority(closings))
         .alias(proposed=proposed_at)
         # Of a case from before its actions were kept, nothing says when; not before it was opened.
         .annotate(proposed_at=Coalesce("proposed", F("case__opened_at")))
@@ -150,8 +152,18 @@ def _closings(request: HttpRequest, closings: QuerySet[Finding]) -> Iterator[Lin
         assert case is not None, "a closing has a case"
         yield Line(
             closing_address(finding.pk),
-            finding_title(finding.rule),
-            " · ".join(filter(None, (reference(finding), *_where(request, finding), case.get_outcome_display()))),
+            title := incident_title(finding),
+            " · ".join(
+                filter(
+                    None,
+                    (
+                        second_line(finding, title),
+                        reference(finding),
+                        *_where(request, finding),
+                        case.get_outcome_display(),
+                    ),
+                )
+            ),
             _money(finding),
             case.reason,
             officer_name(case.proposed_by),

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from django.db import connection
@@ -25,7 +25,7 @@ from audit.casework.debts import claim_sql, debt_of_incident, stake_of_incident
 from audit.casework.escalation import escalations_of
 from audit.casework.priority import UNFAIR, alike_of
 from audit.casework.stakes import Stake, stake_of
-from audit.casework.titles import incident_title
+from audit.casework.titles import incident_title, second_line
 from audit.desk import parts
 from audit.desk.addresses import page_of
 from audit.desk.findings.folding import Amounts, Summed
@@ -36,6 +36,7 @@ from audit.desk.findings.queues import QUEUES
 from audit.models import Finding, FindingStatus
 from audit.models.cases import State
 from audit.presentation import (
+    WriteMoney,
     count,
     date_time,
     finding_title,
@@ -142,6 +143,11 @@ class Row:
     @property
     def address(self) -> str:
         return page_of("finding", self.finding.pk)
+
+    @property
+    def rule(self) -> str:
+        """Return what happened in the words of the rule, "" where the title says it."""
+        return second_line(self.finding, self.title)
 
     @property
     def select(self) -> str:
@@ -344,15 +350,17 @@ def _lines(rows: Sequence[Finding], folded: Mapping[int, FoldedPattern], *, fold
     lines = []
     for finding in rows:
         pattern = patterns.get(finding.pk)
-        stake = (stake_of_incident if folds else stake_of)(finding, _player(finding), money)
+        find_stake = stake_of_incident if folds else stake_of
+        stake, in_title = find_stake(finding, _player(finding), money), find_stake(finding, _player(finding))
         below = Folded()
         if pattern is not None:
             below = Folded(pattern.members[1:], pattern.amounts.count - 1)
-            stake = _stake_of(pattern.amounts, stake)
+            stake = _stake_of(pattern.amounts, stake, money)
+            in_title = _stake_of(pattern.amounts, in_title, money_in_prose)
         lines.append(
             Row(
                 finding,
-                incident_title(finding),
+                incident_title(finding, in_title),
                 reference(finding),
                 stake,
                 consequences.get(finding.case_id or 0, Consequences()),
@@ -368,7 +376,7 @@ def _player(finding: Finding) -> str:
     return short_name(finding.named.get("player", ""), finding.player)
 
 
-def _stake_of(pattern: Amounts, first: Stake) -> Stake:
+def _stake_of(pattern: Amounts, first: Stake, write: WriteMoney) -> Stake:
     """Return the money of a whole pattern, where all of it is owed by one side and in one currency; else of its first
     incident."""
     if len(pattern.owed) != 1:
@@ -377,7 +385,10 @@ def _stake_of(pattern: Amounts, first: Stake) -> Stake:
     side = "player" if by == "house" else "bank"
     is_of_one = pattern.players is not None and len(set(pattern.players)) == 1
     words = gettext("owed to players") if by == "house" else gettext("overpaid")
-    return Stake(side, money(total, currency), first.words if is_of_one and first.side else words)
+    if is_of_one and first.side:
+        return replace(first, side=side, amount=write(total, currency))
+    is_overpaid = by != "house" and first.is_overpaid
+    return Stake(side, write(total, currency), words, gettext("several players"), is_overpaid)
 
 
 def _passed(rows: Sequence[Finding]) -> Mapping[int, str]:

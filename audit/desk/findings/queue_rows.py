@@ -35,10 +35,12 @@ def _tag(words: str) -> str:
 def _line(row: Row, kept: str, tags: tuple[str, str], *, can_work_cases: bool, of_several: bool) -> str:
     finding, address = row.finding, f"{row.address}?{kept}"
     casino = f"<span>{escape(str(finding.casino))}</span>" if of_several else ""
-    box = passed_to = alike = cause = outcome = ""
+    box = passed_to = alike = cause = outcome = rule = ""
     marks = tags[0] * row.is_pattern + tags[1] * row.has_come_back
     if row.status:
         marks += f'<span class="tag">{escape(row.status)}</span>'
+    if row.rule:
+        rule = f'<span class="rule">{escape(row.rule)}</span>'
     if row.cause:
         cause = f'<span class="cause">{escape(row.cause)}</span>'
     if row.outcome:
@@ -65,7 +67,7 @@ def _line(row: Row, kept: str, tags: tuple[str, str], *, can_work_cases: bool, o
         f'<tr data-row>{box}\n<td class="pr">{row.bars}</td>\n'
         f'<td class="ti"><div class="l1"><a href="{address}">{escape(row.title)}</a>{marks}</div>'
         f'<div class="l2"><span class="ref">{escape(row.reference)}</span>'
-        f"{casino}{cause}{alike}{_like(row)}{_folded(row.consequences, address)}</div></td>\n"
+        f"{rule}{casino}{cause}{alike}{_like(row)}{_folded(row.consequences, address)}</div></td>\n"
         f'<td class="am">{money}</td>\n<td class="tb two">{table}</td>\n<td class="cr">{row.croupier}</td>\n'
         f'<td class="at two"><time datetime="{row.occurred_iso}">{on_two_lines(row.occurred)}</time></td>\n'
         f'<td class="du">{row.due}{passed_to}</td>\n'

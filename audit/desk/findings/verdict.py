@@ -8,14 +8,14 @@ from dataclasses import dataclass
 
 from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
-from django.utils.text import capfirst
 from django.utils.translation import gettext, ngettext
 
 from audit.casework.debts import claim_of
+from audit.casework.priority import QUESTIONS
 from audit.casework.stakes import Stake
-from audit.casework.titles import incident_title
+from audit.casework.titles import debtor_or_creditor, incident_title, owes, second_line
 from audit.models import Finding
-from audit.presentation import finding_title, value
+from audit.presentation import value
 from settlement.account_findings import OF_WINNINGS
 from settlement.catalogue import RULES
 from settlement.catalogue.sentences import amount_in_prose
@@ -32,7 +32,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """``title`` says who owes whom how much, else what happened; ``rule_title`` is "" where it already says that.
+    """``title`` is what the incident is called everywhere; ``rule_title`` is "" where it already says that.
 
     ``terms`` are what was due and paid, and what remains; or what was expected and recorded. Empty: neither is known.
     ``claims`` are the other findings of the incident at which its claim stands, where it does not stand at this one.
@@ -56,27 +56,14 @@ def verdict_of(finding: Finding, stake: Stake, incident: Iterable[Finding] = ())
 
     ``stake`` is the money of the incident where the finding is its cause, else that of the finding.
     """
-    happened, called = finding_title(finding.rule), incident_title(finding)
+    called = incident_title(finding, stake)
     claims = [each for each in incident if claim_of(each) is not None] if not finding.owed else []
-    sentence = _owes(stake) if stake.side else ""
-    if not sentence:
-        rule_title = happened if called != happened else ""
-        return Verdict(SafeString(escape(called)), called, rule_title, *_terms(finding, stake), claims)
-    marked = format_html('<em class="{}">{}</em>', stake.side, stake.amount)
-    nobody = gettext("an unknown player")
-    who = stake.who or nobody
-    who = capfirst(who) if sentence.startswith("%(player)s") and stake.who in ("", gettext("several players")) else who
-    title = mark_safe(escape(sentence) % {"player": escape(who), "amount": marked})  # both are escaped
-    return Verdict(title, sentence % {"player": who, "amount": stake.amount}, happened, *_terms(finding, stake), claims)
-
-
-def _owes(stake: Stake) -> str:
-    """Return who owes whom as a sentence with places for the player and the amount."""
-    if stake.side == "player":
-        return gettext("The house owes %(player)s %(amount)s")
-    if stake.is_overpaid:
-        return gettext("%(player)s was overpaid %(amount)s")
-    return gettext("%(player)s owes the house %(amount)s")
+    title = SafeString(escape(called))
+    if stake.side and finding.rule not in QUESTIONS:
+        marked = format_html('<em class="{}">{}</em>', stake.side, stake.amount)
+        words = {"player": escape(debtor_or_creditor(stake)), "amount": marked}
+        title = mark_safe(escape(owes(stake)) % words)  # both are escaped
+    return Verdict(title, called, second_line(finding, called), *_terms(finding, stake), claims)
 
 
 def _terms(finding: Finding, stake: Stake) -> tuple[tuple[Term, ...], bool]:

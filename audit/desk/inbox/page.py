@@ -14,15 +14,18 @@ from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
+from audit.access.capabilities import Capability
 from audit.casework import inbox, shift_notes
 from audit.casework.actions import ActionRefused
+from audit.casework.titles import incident_title, second_line
 from audit.desk import kept_words
 from audit.desk.addresses import page_of
 from audit.desk.findings.casework import ACTION_TITLES
 from audit.desk.navigation import is_of_several
 from audit.desk.scoped_admin import demands, narrowed, officer_of, scope_of
+from audit.exports.findings import add_names
 from audit.models import Casino, ShiftNote
-from audit.presentation import date_time, finding_title, officer_name, reference
+from audit.presentation import date_time, officer_name, reference
 
 TITLES: Mapping[str, Promise] = {
     "due": _("Due today"),
@@ -64,6 +67,7 @@ def inbox_view(request: HttpRequest) -> HttpResponse:
         return _hand_over(request)
     now, several = timezone.now(), is_of_several(request)
     lines = inbox.lines_of(officer_of(request), [casino.pk for casino in casinos], now)
+    add_names([each.finding for of_kind in lines.values() for each in of_kind], scope_of(request, Capability.SEE_NAMES))
     context = {
         **admin.site.each_context(request),
         "title": _("Inbox"),
@@ -113,8 +117,8 @@ def _line(line: inbox.Line, *, of_several: bool) -> Line:
     return Line(
         page_of("finding", finding.pk),
         reference(finding),
-        finding_title(finding.rule),
-        " · ".join(filter(None, (*where, at))),
+        title := incident_title(finding),
+        " · ".join(filter(None, (second_line(finding, title), *where, at))),
         says,
         action.reason if action is not None else "",
     )

@@ -275,7 +275,7 @@ def _exceptions(line: Mapping[str, Any], content: Mapping[str, Any]) -> int:
     """Return how much of a line does not agree: its points, of the line about findings those that are still open."""
     if line["code"] != "findings":
         return int(line["exceptions"])
-    return sum(int(row["found"]) for row in director.open_findings(content)) + int(line["left_off"])
+    return sum(map(director.open_count, director.open_findings(content))) + int(line["left_off"])
 
 
 def run_of(report: NightReport) -> dict[str, Any] | None:

@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from audit.access.capabilities import Capability
 from audit.casework.debts import debt_of_incident, stake_of_incident
 from audit.casework.stakes import Stake
-from audit.casework.titles import incident_title
+from audit.casework.titles import incident_title, second_line
 from audit.charts.scatter import Dot, Span, draw_scatter
 from audit.desk import parts
 from audit.desk.findings.shown_findings import in_brief, lines, most_urgent
@@ -30,6 +30,7 @@ from audit.presentation import (
     TimeLeft,
     WriteMoney,
     date_time,
+    finding_title,
     money,
     money_in_prose,
     reference,
@@ -83,7 +84,9 @@ class Incident:
     @property
     def about(self) -> str:
         table = self.finding.table.code if self.finding.table else ""
-        return "\N{NO-BREAK SPACE}· ".join(filter(None, (table, self.casino, self.croupier, self.stake.words)))
+        rule = second_line(self.finding, self.title)
+        words = "" if self.stake.side or self.stake.words in self.title else self.stake.words
+        return "\N{NO-BREAK SPACE}· ".join(filter(None, (rule, table, self.casino, self.croupier, words)))
 
     @property
     def bars(self) -> SafeString:
@@ -154,11 +157,12 @@ def incident_of(finding: Finding, *, of_several: bool = False) -> Incident:
     """Return a finding with a case as a line."""
     case = finding.case
     assert case is not None, "an incident has a case"
+    stake = stake_of_incident(finding, _name(finding, "player"))
     return Incident(
         finding,
-        incident_title(finding),
+        incident_title(finding, stake),
         reference(finding),
-        stake_of_incident(finding, _name(finding, "player")),
+        stake,
         time_left(case.deadline, since=case.opened_at),
         _name(finding, "croupier"),
         str(finding.casino) if of_several else "",
@@ -197,7 +201,7 @@ def _dot(line: Incident, now: datetime) -> Dot:
     amount = float(owed) if owed else None
     kind = line.stake.side if owed else "none"
     text = line.stake.amount if owed else ""
-    label = _name(line.finding, "player") or line.title
+    label = _name(line.finding, "player") or finding_title(line.finding.rule)
     return Dot(_share(case.deadline - now), amount, kind, text, label)
 
 

@@ -31,7 +31,7 @@ from django.utils.translation import gettext_lazy as _
 from audit.access.capabilities import Capability
 from audit.casework.debts import stake_of_incident, with_money
 from audit.casework.priority import with_priority
-from audit.casework.titles import incident_title
+from audit.casework.titles import incident_title, second_line
 from audit.desk import parts
 from audit.desk.icons import icon
 from audit.desk.names import directory_for
@@ -254,14 +254,16 @@ def _current(referred: QuerySet[Finding]) -> QuerySet[Finding]:
 
 def _finding(query: Query, finding: Finding, names: Directory, *, names_casino: bool) -> Result:
     stake = stake_of_incident(finding, names.player(finding.player) if finding.player else "")
+    title = incident_title(finding, stake)
     facts = [
+        second_line(finding, title),
+        "" if stake.side or stake.text in title else stake.text,
         reference(finding),
         str(finding.casino) if names_casino else "",
         finding.table.code if finding.table else "",
         date_time(finding.occurred_at, finding.casino).replace(" ", "\N{NO-BREAK SPACE}"),
         gettext("superseded") if finding.superseded_at is not None else "",
     ]
-    title = incident_title(finding)
     case = finding.case
     due = ""
     if case is not None and case.state != State.CLOSED and finding.superseded_at is None:
@@ -270,7 +272,7 @@ def _finding(query: Query, finding: Finding, names: Directory, *, names_casino: 
         reverse("admin:audit_finding_change", args=(finding.pk,)),
         parts.priority_bars(finding),
         _marked(title, query),
-        _marked(" · ".join(each for each in (stake.text, *facts) if each), query),
+        _marked(" · ".join(filter(None, facts)), query),
         due,
     )
 

@@ -22,7 +22,7 @@ from audit.access.capabilities import Capability
 from audit.casework.debts import CLAIM, LOSERS, SIDES, stake_of_incident, with_money
 from audit.casework.priority import with_priority
 from audit.casework.stakes import Stake
-from audit.casework.titles import incident_title
+from audit.casework.titles import incident_title, second_line
 from audit.charts.heat import tint
 from audit.charts.share import draw_share
 from audit.desk import parts
@@ -90,6 +90,11 @@ class Row:
     reference: str
     stake: Stake
     consequences: int = 0
+
+    @property
+    def rule(self) -> str:
+        """What happened in the words of the rule, "" where the title says it."""
+        return second_line(self.finding, self.title)
 
     @property
     def bars(self) -> SafeString:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import smtplib
 from datetime import timedelta
 from typing import Any
@@ -13,7 +14,7 @@ from django.core import mail
 from django.utils import timezone
 
 from audit import tasks
-from audit.casework import actions, video
+from audit.casework import actions, escalation, video
 from audit.casework.actions import ActionRefused
 from audit.event_store import audit_trail
 from audit.models import CaseContacts, Finding, Person, Role, VideoRequest
@@ -21,6 +22,7 @@ from audit.models.persons import PersonKind
 from audit.notifications import case_mail
 from audit.presentation import date_time, reference
 from tests.audit.casework.test_actions import Desk, client_of, hired
+from tests.audit.casework.test_priority import found
 from tests.audit.tables import Tenant
 from tests.roles import without_triggers
 
@@ -115,6 +117,20 @@ def test_the_message_says_where_and_when_and_no_name(desk: Desk) -> None:
     assert not case_mail.send_video_request(request.pk)
     assert len(mail.outbox) == 1
     assert "waits for the mail server" not in page_of(desk).content.decode()
+
+
+@pytest.mark.superuser
+def test_the_message_has_the_priority_and_the_most_urgent_request_is_mailed_first(desk: Desk) -> None:
+    mild, urgent = found(desk, "minor", euros=5), found(desk, "critical", euros=900)
+    for finding in (mild, urgent):
+        actions.perform(finding.case_id or 0, desk.first, "ask_video")
+    by_finding = {each.finding_id: each.pk for each in VideoRequest.objects.all()}
+    in_order = [by_finding[urgent.pk], by_finding[mild.pk]]
+    assert escalation.requests_to_mail(timezone.now()) == in_order
+    for pk in in_order:
+        assert case_mail.send_video_request(pk)
+    lines = [re.search(r"^Priority: (.+)$", message.body, re.MULTILINE) for message in mail.outbox]
+    assert [line and line[1] for line in lines] == ["4/4: critical · €100 or more", "1/4: minor · a small amount"]
 
 
 def test_what_the_mail_server_refused_is_sent_by_the_sweep(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

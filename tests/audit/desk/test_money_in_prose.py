@@ -35,7 +35,7 @@ def test_what_is_said_of_one_finding_has_no_round_cents_wherever_it_is_named(des
     shown = first.get("/admin/", headers={"accept-language": "en"})
     (line,) = [each for each in shown.context["overview"]["next"] if each.finding.pk == finding.pk]
     assert (line.stake.amount, line.stake.words) == ("€864", "owed to p0412")
-    assert "€864 owed to p0412" in words(first, "/admin/search/", q=reference(finding))
+    assert "The house owes p0412 €864 Payout missing" in words(first, "/admin/search/", q=reference(finding))
     actions.perform(finding.case_id, desk.first, "take")
     actions.perform(finding.case_id, desk.first, "propose", reason="camera 4", outcome="confirmed")
     assert Case.objects.get(pk=finding.case_id).state == "second"

@@ -12,7 +12,6 @@ from django.utils import translation
 from audit.models import Casino, LoggedStream, NightReport, Person
 from audit.presentation import money_in_prose, money_in_thousands
 from audit.reconciliation import director, kept, pdf, sessions, win_lines
-from audit.reconciliation.checks import SEVERITIES
 from audit.reconciliation.content import BRIDGE, figures_of
 from audit.reconciliation.presentation import load_content
 from audit.reconciliation.wording import money
@@ -151,22 +150,53 @@ def test_what_is_for_information_is_not_open(content: dict[str, Any]) -> None:
     assert all(row["facts"]["severity"] != "info" for row in director.open_findings(content))
 
 
-def test_what_is_open_names_who_is_owed_how_much_at_which_table_the_gravest_first(content: dict[str, Any]) -> None:
+def test_a_question_is_open_though_it_is_for_information_and_comes_first_by_its_priority(
+    content: dict[str, Any],
+) -> None:
+    findings = next(line for line in content["lines"] if line["code"] == "findings")
+    before = director.listings(content)[0].count
+    played = {"nights": 2, "staked": 76_000, "won": 903_200}
+    question = {"table": "", "player": "p7", "by": "", "amount": 0, "is_overpaid": False, "second": False}
+    largest = [{**question, "reference": "F-26-0912", "priority": 4, "croupier": "", "played": played}]
+    facts = {"rule": "player-luck", "severity": "info", "hours": 0, "largest": largest, "cases": 1}
+    for row in findings["rows"]:
+        for each in row["facts"].get("largest", ()):
+            each["priority"] = min(each.get("priority") or 1, 3)
+    findings["rows"].append({**findings["rows"][0], "verdict": "question", "found": 7, "facts": facts})
     with translation.override("en"):
-        still_open, *_others = director.listings(content)
+        still_open = director.listings(content)[0]
+    assert still_open.count == before + 1
+    first = still_open.items[0]
+    assert (first.strong, first.text) == (
+        "p7 won €9,032 on €760 in 2 nights",
+        "Unexplained wins of a player. Priority 4 of 4.",
+    )
+
+
+def test_a_report_of_a_night_lists_what_is_open_by_priority(content: dict[str, Any]) -> None:
+    levels = [each["priority"] for each in largest_of(content) if "priority" in each]
+    assert len(set(levels)) > 1
+    with translation.override("en"):
+        shown = [item for item in director.listings(content)[0].items if item.rule]
+    levels_shown = [int(found[1]) for item in shown if (found := re.search(r"Priority (\d) of 4\.", item.text))]
+    assert levels_shown == sorted(levels, reverse=True)[: len(levels_shown)]
+    assert len(levels_shown) == len(shown)
+
+
+def test_what_is_open_says_who_owes_whom_how_much_at_which_table(content: dict[str, Any]) -> None:
     rows = [row for line in content["lines"] if line["code"] == "findings" for row in line["rows"]]
     named = [(row["facts"], each) for row in rows for each in row["facts"].get("largest", ())]
     assert named
-    gravest = min(SEVERITIES.index(facts["severity"]) for facts, _each in named)
-    first = still_open.items[0]
-    of_first = [(facts, each) for facts, each in named if SEVERITIES.index(facts["severity"]) == gravest]
-    facts, largest = max(of_first, key=lambda each: each[1]["amount"])
-    assert first.rule == facts["rule"] or largest["amount"] == 0
-    assert first.reference.startswith("F-")
-    owing = [item for item in still_open.items if item.strong.startswith("€")]
+    for facts, _each in named:
+        facts["largest"] = [each for each in facts["largest"] if each["by"]]
+    with translation.override("en"):
+        still_open, *_others = director.listings(content)
+    assert still_open.items[0].reference.startswith("F-")
+    owing = [item for item in still_open.items if item.rule]
     assert owing
     for item in owing:
-        assert re.match(r"(owed|overpaid)( (to|by) [^,]+)?, [A-Z]\d, ", item.text), item.text
+        assert re.match(r"The house owes .+ €|.+ (was overpaid|owes the house) €", item.strong), item.strong
+        assert re.match(r"[A-Z]\d, ", item.text), item.text
     tables = {each["table"] for _facts, each in named}
     assert tables <= {table["name"] for table in content["tables"]} | {""}
 
