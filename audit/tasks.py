@@ -34,6 +34,7 @@ from audit.notifications import (
     case_mail,
     inbox_mail,
     mail,
+    reopened_mail,
     webhook_delivery,
 )
 from audit.reconciliation import runs, sessions
@@ -346,8 +347,10 @@ def night_ledger(*, casino_id: int, **kwargs: Any) -> int:
 
 @shared_task(ignore_result=True)
 def night_mail(*, report_id: int, **kwargs: Any) -> int:
-    """Mail a report to the subscribers of its casino who have not received it. Return to how many."""
-    return mail.send(NightReport.objects.get(pk=report_id))
+    """Mail a report to the subscribers of its casino who have not received it, and its change to the officers who had
+    signed an earlier version. Return how many mails."""
+    report = NightReport.objects.select_related("casino").get(pk=report_id)
+    return mail.send(report) + reopened_mail.send(report)
 
 
 @shared_task(ignore_result=True)

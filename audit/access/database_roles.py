@@ -129,7 +129,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "audit_nightreport": {**_READ, WORKER: "insert"},
     "audit_signoffexception": _READ,
     "audit_nightsubscriber": {**_READ, WEB: "insert, update, delete"},
-    "audit_inboxdigest": _INSERTED,
+    **{f"audit_{name}": _INSERTED for name in ("inboxdigest", "reopenednotice")},
     "audit_nightdelivery": {**_READ, WEB: "delete", WORKER: "insert"},  # deleted with its subscriber
     # Casinos, tables, keys, webhooks: written by functions. Commands do more. One reconciliation at a time locks the
     # casino's row, which takes a right to change it.

@@ -41,6 +41,7 @@ from audit.models.nights import (
     NightRun,
     NightState,
     NightSubscriber,
+    ReopenedNotice,
     SessionFigures,
     SignoffException,
 )

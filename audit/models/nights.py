@@ -214,6 +214,19 @@ class NightSubscriber(models.Model):
         return f"{self.officer} ← {self.casino}"
 
 
+class ReopenedNotice(models.Model):
+    """A version of a night that an officer, who had signed an earlier one, was mailed."""
+
+    report = models.ForeignKey(NightReport, on_delete=models.PROTECT, related_name="+")
+    officer = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["report", "officer"], name="one_notice_a_version")]
+
+    def __str__(self) -> str:
+        return f"{self.report_id} → {self.officer_id}"
+
+
 class NightDelivery(models.Model):
     """A version that was sent to a subscriber."""
 

@@ -14,6 +14,7 @@ from audit.access.capabilities import Capability
 from audit.access.scope import Scope
 from audit.event_store import audit_trail
 from audit.models import NightReport, NightSubscriber
+from audit.notifications import reopened_mail
 from audit.notifications.delivery import GIVEN_UP_AFTER
 from audit.presentation import day
 from audit.reconciliation.pdf import as_pdf
@@ -56,11 +57,11 @@ def send(report: NightReport) -> int:
 
 
 def waiting(now: datetime) -> list[NightReport]:
-    """Return the newest reports of the last days that a subscriber who may receive them has not received."""
+    """Return the newest reports of the last days that a subscriber, or an officer who had signed, has not received."""
     night = ("casino_id", "gaming_day", "currency")
     recent = NightReport.objects.filter(made_at__gt=now - GIVEN_UP_AFTER).order_by(*night, "-version")
     newest = recent.distinct(*night).select_related("casino").defer("content", "sheet")
-    return [report for report in newest if _receivers(report)]
+    return [report for report in newest if _receivers(report) or reopened_mail.receivers(report)]
 
 
 def _receivers(report: NightReport) -> list[NightSubscriber]:

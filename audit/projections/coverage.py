@@ -320,6 +320,7 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
     "audit_nightsubscriber": (
         held(wrong_subscribers, "id casino_id officer_id language receives_reports receives_alerts"),
     ),
+    "audit_reopenednotice": (not_held(why.SENDING, "id report_id officer_id"),),
     "audit_nightdelivery": (not_held(why.SENDING, "id subscriber_id report_id sent_at"),),
     "audit_sessionfigures": (
         recomputed(wrong_figures, "waiting figures win_line faults"),

@@ -64,6 +64,15 @@ def signed_before(report: NightReport) -> str:
     return gettext("Version %(version)s was signed: %(officers)s. This version needs signatures of its own.") % facts
 
 
+def signers_of(report: NightReport) -> QuerySet[Officer]:
+    """Return the officers who signed an earlier version of a night; nobody where a version is not the newest, or is
+    signed again."""
+    if report.reviewed_by_id is not None or not report.is_newest():
+        return Officer.objects.none()
+    earlier = _versions_of(report).filter(version__lt=report.version)
+    return Officer.objects.filter(Q(pk__in=earlier.values("reviewed_by")) | Q(pk__in=earlier.values("closed_by")))
+
+
 def _versions_of(report: NightReport) -> QuerySet[NightReport]:
     night = {"casino": report.casino_id, "gaming_day": report.gaming_day, "currency": report.currency}
     return NightReport.objects.filter(**night)

@@ -109,6 +109,7 @@ ACTIONS: Mapping[str, Promise] = MappingProxyType(
         "night.ended": _("finished reconciling a night"),
         "night.exported": _("downloaded a night"),
         "night.mailed": _("e-mailed a night"),
+        "night.reopened_mailed": _("e-mailed the reopening of a night"),
         "night.reported": _("reconciled a night"),
         "night.reserved": _("signed a sign-off exception for a night"),
         "night.reviewed": _("signed a night as the first officer"),
