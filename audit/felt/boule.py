@@ -15,6 +15,8 @@ from settlement.fr.art_46_boule import LAYOUT, NUMBERS
 HEIGHT = 320
 
 LEFT, TOP, CELL, ROW = 24, 22, 92, 92
+FIGURE, ON_FIGURE = 38, 60
+"""How far down its box the line of a number is, and where a stake on the number lies."""
 _COLUMNS = (LEFT, LEFT + 2 * CELL + 40, LEFT + 5 * CELL + 80)
 """Where the three parts begin: manque and its side, the numbers, passe and its side."""
 
@@ -46,10 +48,10 @@ def _hit(number: int, result: str | None) -> str:
 def _number(number: int, result: str | None) -> str:
     box = NUMBER_BOXES[number]
     across, down = box.middle
-    oval = f'<ellipse cx="{n(across)}" cy="{n(down)}" rx="30" ry="32"/>'
+    oval = f'<ellipse cx="{n(across)}" cy="{n(down)}" rx="30" ry="36"/>'
     return (
         f'<g class="number {_colour(number)}" data-pocket="{number}"{_hit(number, result)}>'
-        f"{shapes.rectangle(box)}{oval}{shapes.text((across, down + 9), number, 'figure')}</g>"
+        f"{shapes.rectangle(box)}{oval}{shapes.text((across, box.y + FIGURE), number, 'figure')}</g>"
     )
 
 
@@ -102,7 +104,7 @@ def _spot(stake: Stake) -> Spot | None:
         across, down = CHANCE_BOXES[bet].middle
         return across, down + 20
     box = NUMBER_BOXES.get(stake.number or 0)
-    return box.middle if bet == "plein" and box is not None else None
+    return (box.middle[0], box.y + ON_FIGURE) if bet == "plein" and box is not None else None
 
 
 FELT = Felt(

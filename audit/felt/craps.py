@@ -34,7 +34,7 @@ def layout(point: int | None, faces: Faces, *, dice_title: str) -> str:
     drawn.append(shapes.rectangle(Box(24, 140, 88, 58)))
     drawn += [_point(number) for number in POINTS]
     drawn += [
-        shapes.puck((box.x + box.width - 17, box.y + 15), str(number), shown=point == number)
+        shapes.puck((box.x + box.width - 14, box.y + 15), str(number), shown=point == number)
         for number, box in ((number, geometry.point_box(number)) for number in POINTS)
     ]
     drawn.append(shapes.puck(PUCK_OFF, "off", shown=point is None, big=True))
@@ -56,13 +56,14 @@ def _zone(name: str, box: Box) -> str:
         title = shapes.text((box.x + 20, down + 7), "DON’T WIN", "label big", anchor="start")
         return line + title + note + shapes.little_dice((end - 108, down), (6, 6))
     if name == "dont_come":
-        return line + shapes.text((across, down - 4), "DON’T") + shapes.text((across, down + 16), "COME")
+        return line + shapes.text((across, down - 26), "DON’T") + shapes.text((across, down - 6), "COME")
     if name in _SIDE:
         label, odds = _SIDE[name]
         note = shapes.text((box.x + box.width - 14, down + 5), odds, "label dim", anchor="end")
         return line + shapes.text((box.x + 16, down + 5), label, anchor="start") + note
     if name in _DICE:
         dice, odds = _DICE[name]
+        across -= 0 if name.startswith("hardway") else 16  # its box is narrow, and a stake lies at the right
         return (
             line
             + shapes.little_dice((across, down - 8), dice)
@@ -77,14 +78,18 @@ def _zone(name: str, box: Box) -> str:
         "eleven": ("ONZE", "15 : 1"),
         "horn": ("HORN", "4 : 1"),
     }[name]
-    return line + shapes.text((across, down - 3), label) + shapes.text((across, down + 16), odds, "label dim small")
+    if name in ("under_7", "over_7"):
+        title = shapes.text((across, box.y + 18), label)
+        return line + title + shapes.text((box.x + 64, box.y + 44), odds, "label dim small")
+    left = across - 22
+    return line + shapes.text((left, down - 3), label) + shapes.text((left, down + 16), odds, "label dim small")
 
 
 def _point(number: int) -> str:
     box = geometry.point_box(number)
     rear, front = box.y + geometry.REAR_HEIGHT, box.y + box.height - geometry.FRONT_HEIGHT
     lines = "".join(f'<path class="hair" d="M{n(box.x)} {n(down)}h{n(box.width)}"/>' for down in (rear, front))
-    label = shapes.text((box.middle[0], (rear + front) / 2 + 9), _NUMERALS[number], "label huge gold")
+    label = shapes.text((box.middle[0], box.y + geometry.NUMERAL), _NUMERALS[number], "label huge gold")
     return shapes.rectangle(box) + lines + label
 
 

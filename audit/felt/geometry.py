@@ -14,9 +14,9 @@ from typing import TypeAlias
 from settlement.state import Wager
 
 WIDTH = 1130
-ROULETTE_HEIGHT, CRAPS_HEIGHT = 320, 372
+ROULETTE_HEIGHT, CRAPS_HEIGHT = 368, 372
 """A stake in prison lies on the lower line of its box: there is room for it, and for its ring, below."""
-EMPTY_ROULETTE_HEIGHT = 296
+EMPTY_ROULETTE_HEIGHT = 344
 
 Spot: TypeAlias = tuple[float, float]
 
@@ -37,11 +37,14 @@ class Box:
 
 # Roulette
 
-LEFT, TOP, CELL_WIDTH, CELL_HEIGHT = 92, 20, 61, 56
+LEFT, TOP, CELL_WIDTH, CELL_HEIGHT = 92, 20, 61, 72
+"""A cell has room for its number above a chip, and for the chips on its lines."""
 BOTTOM = TOP + 3 * CELL_HEIGHT
 RIGHT = LEFT + 12 * CELL_WIDTH
 DOZEN_HEIGHT, CHANCE_HEIGHT = 44, 62
 ZERO_WIDTH = LEFT - 24
+FIGURE, ON_FIGURE, COLUMN_LABEL = 31, 47, 30
+"""How far down a cell the line of its number is, where a stake on the number lies, and the line of “2 : 1”."""
 WHEEL: Spot = (RIGHT + CELL_WIDTH + 107, TOP + 2 * CELL_HEIGHT + 16)
 
 CHANCES = ("manque", "pair", "rouge", "noir", "impair", "passe")
@@ -95,7 +98,8 @@ def _roulette_spot(
         return sum(box.middle[0] for box in boxes) / len(boxes), boxes[0].middle[1]
     if bet in ("colonne", "deux_colonnes") and dozens:
         boxes = [column_box(which) for which in dozens]
-        return boxes[0].middle[0], sum(box.middle[1] for box in boxes) / len(boxes)
+        down = sum(box.middle[1] for box in boxes) / len(boxes)
+        return boxes[0].middle[0], down if len(boxes) > 1 else boxes[0].y + ON_FIGURE
     if not pockets:
         return None
     return _spot_on_numbers(bet, pockets, has_double_zero=has_double_zero)
@@ -105,7 +109,7 @@ def _spot_on_numbers(bet: str, pockets: tuple[str, ...], *, has_double_zero: boo
     boxes = [number_box(pocket, has_double_zero=has_double_zero) for pocket in pockets]
     inside = [box for pocket, box in zip(pockets, boxes, strict=True) if pocket not in ("0", "00")]
     if len(pockets) == 1:
-        return boxes[0].middle
+        return boxes[0].middle[0], boxes[0].y + (ON_FIGURE if inside else boxes[0].height / 2 + ON_FIGURE - FIGURE)
     if not inside:  # 0-00, on the line between them
         return boxes[0].middle[0], TOP + CELL_HEIGHT * 1.5
     across, down = _mean(inside)
@@ -156,7 +160,8 @@ TRAY: Spot = (1056, 86)
 PUCK_OFF: Spot = (68, 169)
 
 _ON_THE_LINE = {"win": (250, 326), "win_odds": (290, 342), "dont_win": (420, 281), "dont_win_odds": (460, 290)}
-_IN_ROWS = {"right_bet": "front", "wrong_bet": "rear", "lay_bet": "rear", "buy_bet": "middle"}
+NUMERAL = 78
+"""How far down the box of a number the line of the number is: below the stakes that came to it."""
 
 
 def point_box(number: int) -> Box:
@@ -173,7 +178,7 @@ def craps_spot(wager: Wager, number: int | None) -> Spot | None:
         return _ON_THE_LINE[bet]
     if bet == "hardway":
         box = ZONES.get(f"hardway_{number}")
-        return (box.middle[0] + 34, box.middle[1]) if box is not None else None
+        return (box.middle[0] + 40, box.middle[1]) if box is not None else None
     if number in POINTS and number is not None and bet not in ("big_6", "big_8"):
         return _on_number(point_box(number), bet)
     match bet:
@@ -184,8 +189,14 @@ def craps_spot(wager: Wager, number: int | None) -> Spot | None:
             return ZONES[bet].middle[0], ZONES[bet].y + 82
         case "seven" | "any_craps":
             return ZONES[bet].middle
+        case "dont_come":
+            return ZONES[bet].middle[0], ZONES[bet].y + 96
+        case "under_7" | "over_7":
+            return ZONES[bet].x + 24, ZONES[bet].y + 40
+        case "eleven" | "horn":
+            return ZONES[bet].middle[0] + 36, ZONES[bet].middle[1]
         case _ if bet in ZONES:
-            return ZONES[bet].middle[0] + 26, ZONES[bet].middle[1] + 4
+            return ZONES[bet].middle[0] + 26, ZONES[bet].middle[1]
     return None
 
 
@@ -193,18 +204,18 @@ def _on_number(box: Box, bet: str) -> Spot | None:
     """Return the spot of a bet in a number's box: bets against it at the rear, bets for it at the front."""
     across = box.middle[0]
     rear, front = box.y + REAR_HEIGHT / 2, box.y + box.height - FRONT_HEIGHT / 2
-    middle = box.y + REAR_HEIGHT + (box.height - REAR_HEIGHT - FRONT_HEIGHT) / 2
+    came = rear + REAR_HEIGHT
     match bet:
         case "come":
-            return across - 22, middle
+            return across - 10, came
         case "come_odds":
-            return across - 2, middle + 6
+            return across + 10, came
         case "dont_come":
-            return across - 24, rear
+            return across - 28, rear
         case "dont_come_odds":
-            return across - 6, rear + 4
+            return across - 12, rear + 1
         case "wrong_bet":
-            return across + 14, rear
+            return across + 4, rear
         case "right_bet":
             return across, front
     return None

@@ -9,7 +9,9 @@ from audit.felt import geometry, shapes
 from audit.felt.frames import Frame, Stake
 from audit.felt.geometry import (
     CELL_HEIGHT,
+    COLUMN_LABEL,
     EMPTY_ROULETTE_HEIGHT,
+    FIGURE,
     LEFT,
     ROULETTE_HEIGHT,
     TOP,
@@ -59,10 +61,11 @@ def _number(pocket: str, rests_in: str | None, *, has_double_zero: bool) -> str:
     across, down = box.middle
     shape = f'<g class="number {_colour(pocket)}" data-pocket="{pocket}"{_hit(pocket, rests_in)}>'
     if pocket in ("0", "00"):
-        figure = shapes.text((across + 4, down + 8), pocket, "figure")
+        figure = shapes.text((across + 4, down), pocket, "figure")
         return f'{shape}<path class="line" d="{_zero(box)}"/>{figure}</g>'
-    oval = f'<ellipse cx="{n(across)}" cy="{n(down)}" rx="21" ry="22"/>'
-    return f"{shape}{shapes.rectangle(box)}{oval}{shapes.text((across, down + 7), pocket, 'figure')}</g>"
+    oval = f'<ellipse cx="{n(across)}" cy="{n(down)}" rx="21" ry="29"/>'
+    figure = shapes.text((across, box.y + FIGURE), pocket, "figure")
+    return f"{shape}{shapes.rectangle(box)}{oval}{figure}</g>"
 
 
 def _colour(pocket: str) -> str:
@@ -84,14 +87,14 @@ def _dozen(which: int) -> str:
     label = _DOZEN_LABELS[which - 1]
     return (
         shapes.rectangle(box)
-        + shapes.text((box.x + 22, down), label)
-        + shapes.text((box.x + box.width - 26, down), label)
+        + shapes.text((box.x + 34, down), label)
+        + shapes.text((box.x + box.width - 34, down), label)
     )
 
 
 def _column(which: int) -> str:
     box = geometry.column_box(which)
-    return shapes.rectangle(box) + shapes.text((box.middle[0], box.middle[1] + 5), "2 : 1", "label dim")
+    return shapes.rectangle(box) + shapes.text((box.middle[0], box.y + COLUMN_LABEL), "2 : 1", "label dim")
 
 
 def _chance(chance: str) -> str:
