@@ -64,9 +64,10 @@ def begin(*, tables: int, nights: int, now: datetime) -> Plan:
 
 
 def is_of_others() -> bool:
-    """Whether the record holds a stream of a casino that is not simulated: then nothing simulated is added."""
+    """Whether a casino that is neither simulated nor a sandbox has sent a stream: then nothing simulated is added."""
     codes = [venue.code for venue in VENUES]
-    return LoggedStream.objects.filter(is_of_desk=False).exclude(casino__code__in=codes).exists()
+    of_casinos = LoggedStream.objects.filter(is_of_desk=False, casino__is_sandbox=False)
+    return of_casinos.exclude(casino__code__in=codes).exists()
 
 
 def is_loaded(venue: Venue, day: date) -> bool:

@@ -127,7 +127,9 @@ class Command(BaseCommand):
             self._sign_nights(plan)
         except PostRejected as rejection:
             raise CommandError(str(rejection)) from None
-        if not first_run.is_of_others():
+        if first_run.is_of_others():
+            console.print("A casino of yours sends events: nothing simulated is added any more.")
+        else:
             console.print("The month is loaded.", style="dim")
         first_run.Plan(plan.last_day, plan.tables, plan.nights, is_done=True).keep()
 
@@ -199,7 +201,6 @@ class Command(BaseCommand):
         try:
             for venue, day in nights:
                 if first_run.is_of_others():
-                    console.print("A casino of yours sends events: nothing simulated is added any more.")
                     return
                 casino = Casino.objects.get(code=venue.code)
                 if not first_run.is_loaded(venue, day):

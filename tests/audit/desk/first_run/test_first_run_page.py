@@ -11,11 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 from django.test import Client
 
 from audit.adjudication.replay import advance
 from audit.desk.first_run.page import by_side
 from audit.desk.overview.waits import Loss
+from audit.management.commands import welcome
 from audit.models import Officer, Role
 from audit.simulation import first_run
 from audit.simulation.first_run import Plan, plan
@@ -101,6 +103,30 @@ def test_what_is_loaded_and_not_yet_reconciled_is_said_to_be(monkeypatch: pytest
     assert "the rest loads in the background" not in page
     assert "7 of 7 nights loaded, 6 reconciled." in page
     assert 'data-state="reconciling"' in page, "the page asks on"
+
+
+def test_a_sandbox_does_not_stop_the_month_and_a_casino_of_its_own_does() -> None:
+    tried = Tenant(is_sandbox=True)
+    assert tried.post("s", dice_changed_in_mid_series(tried, "s")).status_code == 201
+    assert not first_run.is_of_others()
+    own = Tenant()
+    assert own.post("s", dice_changed_in_mid_series(own, "s")).status_code == 201
+    assert first_run.is_of_others()
+
+
+def test_that_the_month_stopped_is_printed_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    own = Tenant()
+    assert own.post("s", dice_changed_in_mid_series(own, "s")).status_code == 201
+    Plan(date(2026, 11, 21), 9, 30).keep()
+    for step in ("_wait_for_web", "_propose_closing", "_sign_nights"):
+        monkeypatch.setattr(welcome.Command, step, lambda *_: None)
+    monkeypatch.setattr("os.nice", lambda _: None)
+    call_command("welcome")
+    printed = capsys.readouterr().out
+    assert printed.count("nothing simulated is added any more") == 1
+    assert "The month is loaded" not in printed
 
 
 def test_what_is_owed_in_several_currencies_is_one_sentence_for_each_side() -> None:
