@@ -56,7 +56,9 @@ def webhook_schemas(finding: dict[str, Any]) -> dict[str, dict[str, Any]]:
         "AlertMessage": _message(
             ["alert.opened", "alert.ended"], _object("Of which casino.", {"casino": _TEXT, "alert": alert})
         ),
-        "TestMessage": _message(["webhook.test"], _object("Of which casino.", {"casino": _TEXT})),
+        "TestMessage": _message(
+            ["webhook.test"], _object("Of which casino.", {"casino": _TEXT, "sandbox": SANDBOX}, but=("sandbox",))
+        ),
     }
 
 

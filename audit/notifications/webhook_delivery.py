@@ -29,6 +29,7 @@ from django.utils import timezone
 
 from audit import task_queue
 from audit.event_store import audit_trail
+from audit.event_store.streams import instant
 from audit.models import DeadLetter, FindingChange, Webhook, WebhookSecret
 from audit.notifications import feed
 from audit.notifications.webhook_http import AddressRefused, NotTaken, Sender
@@ -322,7 +323,8 @@ def test(webhook_id: int) -> None:
     ):
         return
     now = timezone.now()
-    message = {"type": "webhook.test", "timestamp": now.isoformat(), "data": {"casino": webhook.casino.code}}
+    data = {"casino": webhook.casino.code, **({"sandbox": True} if webhook.casino.is_sandbox else {})}
+    message = {"type": "webhook.test", "timestamp": instant(now), "data": data}
     body, message_id = _encode(message), f"msg_test_{webhook.pk}_{int(now.timestamp() * 1000)}"
     sender: Sender | None = None
     try:

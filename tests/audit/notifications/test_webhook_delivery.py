@@ -291,6 +291,15 @@ def test_a_test_message_is_sent_once_and_its_result_kept(tenant: Tenant, receive
     assert webhook.failures == 0
 
 
+def test_a_test_message_of_a_sandbox_says_so(receiver: Receiver) -> None:
+    tried = Tenant(is_sandbox=True)
+    webhook, _secret = hooked(tried, receiver)
+    webhooks.request_test(COMMAND, webhook)
+    webhook_delivery.test(webhook.pk)
+    [message] = receiver.taken
+    assert message.content["data"] == {"casino": tried.code, "sandbox": True}
+
+
 def test_a_worker_that_died_leaves_a_webhook_for_a_minute_and_one_that_stood_still_writes_nothing(
     tenant: Tenant, receiver: Receiver
 ) -> None:
