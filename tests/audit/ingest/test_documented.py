@@ -74,8 +74,9 @@ def test_the_first_request_of_the_page_is_run_as_it_stands(url: str, tmp_path: P
         commands = f"DAY=$(date +%F)\n{commands}"
 
 
-def test_the_client_on_the_page_sends_retries_and_verifies_its_receipt(url: str) -> None:
-    page, tenant = examples(), Tenant()
+@pytest.mark.parametrize("is_sandbox", [False, True], ids=["casino", "sandbox"])
+def test_the_client_on_the_page_sends_retries_and_verifies_its_receipt(url: str, is_sandbox: bool) -> None:
+    page, tenant = examples(), Tenant(is_sandbox=is_sandbox)
     stream = "documented"
     night = tenant.session(stream, 2)
     night[0]["data"]["table"] = tenant.table.code
