@@ -26,8 +26,8 @@ INTRODUCTION = """# Events
 Every event that a table system may send, generated from the types (`manage.py eventpage`). [Sending
 events](ingestion.md) says how to send them, and which families of events a table reports. A question mark marks an
 optional field; a field without a kind is text. Any other field is refused, as is `null` unless it is named.
-`/api/v1/schema/` has the same as JSON Schema. [The account of a wager](account.md) and [Corrections](corrections.md)
-explain their effect.
+`/api/v1/schema/` (OpenAPI) has the same. Rulesets and bets stand [at the end](#bets). [The account of a
+wager](account.md) and [Corrections](corrections.md) explain the effect.
 
 Within a coup the clock decides whether a stake came before the call; `seq` decides everything else. Keep clocks by NTP.
 A clock that goes back is `clock-went-back`. An event that occurred more than 120 s after its receipt is `clock-ahead`
