@@ -129,7 +129,7 @@ def test_lines_and_tabs_stay_and_letters_of_every_script() -> None:
 
 
 def test_the_client_escapes_what_a_record_answers(capsys: pytest.CaptureFixture[str]) -> None:
-    problem = {"code": "x", "detail": f"{TURNS}\nThe record has everything: 9 receipts are kept.", "errors": []}
+    problem = {"code": "x", "detail": f"{TURNS}\nThe record has everything. Receipts kept: 9.", "errors": []}
     status = Status.__new__(Status)
     object.__setattr__(status, "problem", problem)
     for name, value in {"sessions": [], "restored": None, "renumbered": {}, "receipts": {}}.items():

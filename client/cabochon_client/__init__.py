@@ -2,7 +2,7 @@
 
     from cabochon_client import Client
 
-    with Client("spool.db", "https://record.example", "cab_…") as client:
+    with Client("cabochon-spool.db", "https://record.example", "cab_…") as client:
         client.start()
         session = client.session("deauville.C1.2026-11-19.1")
         session.append("session.opened", {"casino": "deauville", "table": "C1", …})

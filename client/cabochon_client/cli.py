@@ -128,7 +128,7 @@ def _send(client: Client, options: argparse.Namespace) -> int:
     status = client.status()
     _print_difficulties(status)
     if is_done:
-        say(f"The record has everything: {sum(status.receipts.values())} receipts are kept.")
+        say(f"The record has everything. Receipts kept: {sum(status.receipts.values())}.")
         return DONE
     say(f"{status.waiting} events wait in {client.spool.path}.")
     return IN_DIFFICULTY if status.in_difficulty else NOT_DONE
