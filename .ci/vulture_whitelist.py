@@ -178,3 +178,5 @@ _.read_chartsheet, _.rel, _.sheet_state
 
 # A template reads it.
 _.waive_address
+_.not_found_address
+_.field_order

@@ -182,26 +182,29 @@ def units(minor: int, currency: str) -> Decimal:
 
 
 def reference(finding: Finding) -> str:
-    """Return the name of a finding that is short enough to read out, “F-26-0143”; "" for one that has never stood.
+    """Return the name of a finding that is short enough to read out, “DEA-26-0143”; "" for one that has never stood.
 
-    One from before findings were numbered keeps the reference that may be printed in a letter: its id.
+    No other casino has its code. One from before there were codes, or numbers, keeps the reference that may be printed
+    in a letter: F and its number in its casino, or F and its id.
     """
     if finding.number is not None and finding.year is not None:
-        return f"F-{finding.year % 100:02d}-{finding.number:04d}"
+        return f"{finding.reference_code or 'F'}-{finding.year % 100:02d}-{finding.number:04d}"
     return f"F-{finding.opened_at:%y}-{finding.pk:04d}" if finding.stood_at is not None else MISSING
 
 
-REFERENCE = re.compile(r"\bF-(?P<year>\d\d)-(?P<number>\d{1,15})\b", re.IGNORECASE)
-"""What ``reference`` writes, as somebody types it: “F-26-0143”, “f-26-0143”."""
+REFERENCE = re.compile(r"\b(?P<code>F|[A-Z]{3})-(?P<year>\d\d)-(?P<number>\d{1,15})\b", re.IGNORECASE)
+"""What ``reference`` writes, as somebody types it: “DEA-26-0143”, “dea-26-0143”, “F-26-0143”."""
 
 CENTURY = 2_000
 
 
 def referred_to(match: re.Match[str]) -> Q:
-    """Return the condition for the findings that a match of ``REFERENCE`` names: at each casino one may have it."""
-    year, number = CENTURY + int(match["year"]), int(match["number"])
+    """Return the condition for the findings that a match of ``REFERENCE`` names: with F, one at each casino may be."""
+    year, number, code = CENTURY + int(match["year"]), int(match["number"]), match["code"].upper()
+    if code != "F":
+        return Q(number=number, year=year, reference_code=code)
     from_before = Q(number=None, pk=number, opened_at__year=year, stood_at__isnull=False)
-    return Q(number=number, year=year) | from_before
+    return Q(number=number, year=year, reference_code="") | from_before
 
 
 def payment_error(minor: int, currency: str, *, of_several: bool = False) -> str:

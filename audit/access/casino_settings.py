@@ -24,7 +24,7 @@ TABLES = ("gamingtable.added", "gamingtable.changed", "gamingtable.kept")
 
 _OF_CASINO = (
     *("code", "name", "time_zone", "cutoff", "priority_threshold", "false_questions"),
-    *("reports_from", "reports_until", "silent_after_min", "is_sandbox"),
+    *("reports_from", "reports_until", "silent_after_min", "is_sandbox", "unclaimed_days", "reference_code"),
 )
 _OF_TABLE = ("code", "name", "does_not_report")
 
@@ -56,6 +56,8 @@ def store(
     """
     if verb == "added":
         [(row.pk,)] = binary_copy.execute("select audit_next_id(%b::text)", (row._meta.model_name,))
+    if verb == "added" and isinstance(row, Casino):
+        [(row.reference_code,)] = binary_copy.execute("select audit_free_reference_code(%b::text)", (row.code,))
     data = {"id": row.pk, "named": str(row), "fields": list(fields), **settings_of(row)}
     audit_trail.perform(actor, f"{row._meta.model_name}.{verb}", casino_id=casino_id_of(row), data=data)
     row._state.adding, row._state.db = False, "default"

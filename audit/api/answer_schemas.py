@@ -266,7 +266,10 @@ def _published(adjudicated: Schema) -> Schema:
             "maximum": 4,
             "description": "Of its incident in the queue; null without a case.",
         },
-        "cleared": {**COUNT, "description": "What officers had paid, or waived, of what is owed, in minor units."},
+        "cleared": {
+            **COUNT,
+            "description": "What officers had paid, waived or keep for persons not found, in minor units.",
+        },
         "case": {**case, "type": ["object", "null"]},
     }
     return {

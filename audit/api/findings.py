@@ -149,7 +149,8 @@ class FindingSerializer(serializers.Serializer[Finding]):
 
     id = serializers.IntegerField()
     reference = serializers.CharField(
-        allow_null=True, help_text="What officers call it, “F-26-0143”: unique in its casino; null if it never stood."
+        allow_null=True,
+        help_text="What officers call it, “DEA-26-0143”: unique over the installation; null if it never stood.",
     )
     stream = serializers.CharField()
     table = serializers.CharField(allow_null=True, help_text="null in the count room.")
@@ -176,7 +177,7 @@ class FindingSerializer(serializers.Serializer[Finding]):
     )
     owed = OwedSerializer(allow_null=True)
     cleared = serializers.IntegerField(
-        help_text="What officers had paid, or waived, of what is owed, in minor units: the rest is still to be paid."
+        help_text="What officers had paid, waived or keep for persons not found, in minor units: the rest is owed."
     )
     player = serializers.CharField(allow_null=True)
     croupier = serializers.CharField(allow_null=True, help_text="Who paid or was on duty; null if not known.")

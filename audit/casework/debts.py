@@ -1,15 +1,15 @@
 """What an incident owes, by whom and to whom: the claims of its standing findings that are no information.
 
     findings of a case ──► claims: who owes, how much now ──► a debt: owed to players, owed to the house
-    paid or waived by officers: ``cleared`` ──┘
+    paid, waived, kept by officers: ``cleared`` ──┘
 
 Every wager has one debt, which stands at one finding, or in two parts at two (``account.md``, section 1). So claims are
 added up, wherever they stand among the findings of an incident, and the same money is never counted twice. A debt of
 the house to one player is not set off against what another owes to the house: a debt has two sides.
 
 A claim is owed from the moment that it is found until it is paid, waived, or put right at the table: whether its case
-is open or closed makes no difference. ``Finding.cleared`` is what officers had paid or waived of it; the database keeps
-it: see ``audit.casework.payment_orders``.
+is open or closed makes no difference. ``Finding.cleared`` is what officers had paid or waived of it, or keep for a
+person who is not found; the database keeps it: see ``audit.casework.payment_orders``.
 
 This is the only place that says what counts: ``debt_of`` for findings in memory, and beside it the same as SQL, for
 lists that are sorted, narrowed and summed in the database.
@@ -78,7 +78,7 @@ def claim_sql(finding: str) -> tuple[str, str]:
 
 
 def found_sql(finding: str) -> tuple[str, str]:
-    """Return the same of what was found, whatever officers have paid or waived of it since."""
+    """Return the same of what was found, whatever officers have paid, waived or kept of it since."""
     return _by_and_amount(finding, _WAS_FOUND, "(m.owed ->> 'amount')::bigint")
 
 
@@ -179,7 +179,7 @@ class Claim:
 @dataclass(frozen=True, slots=True)
 class Debt:
     """What an incident owes. ``is_put_right``: nothing any more; ``is_settled``: and all of it by settlements.
-    ``is_cleared``: nothing any more, because officers had it paid or waived it.
+    ``is_cleared``: nothing any more, because officers had it paid, waived or keep it.
 
     Amounts are in minor units of the incident's currency.
     """
@@ -310,7 +310,7 @@ def _debt(claims: Sequence[Claim], findings: Iterable[Finding]) -> Debt:
 def _made_good(settled: Sequence[bool], *, is_cleared: bool) -> Debt:
     """Return the debt of an incident that owes nothing any more, given of what was owed whether it was settled.
 
-    ``is_cleared``: officers had some of it paid, or waived it.
+    ``is_cleared``: officers had some of it paid, waived or keep it.
     """
     return Debt((), bool(settled), bool(settled) and all(settled), is_cleared)
 

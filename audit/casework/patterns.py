@@ -1,8 +1,8 @@
 """Patterns: incidents of one rule and one croupier that an officer works on as one, each with a case of its own.
 
-    F-26-0151 ─┐
-    F-26-0153 ─┼─ the pattern F-26-0151, by the reference of its first incident
-    F-26-0160 ─┘
+    DEA-26-0151 ─┐
+    DEA-26-0153 ─┼─ the pattern DEA-26-0151, by the reference of its first incident
+    DEA-26-0160 ─┘
 
 A case belongs to one incident (the contract, practice, section 8), so a pattern is no case: it is a name that the
 actions of its cases bear. A case is in the pattern that the newest of its actions about patterns names.

@@ -1,9 +1,11 @@
-"""Payment orders and waivers: what officers do about a claim, from the first click to the receipt of the cage.
+"""Payment orders, waivers, persons not found: what officers do about a claim, from the first click to the receipt.
 
     a claim is due ─► ordered, numbered ──────────────────────► paid: receipt, cage, date
            │            ▲  └──────────────────────────────────► cancelled: reason
            │            └ above the casino's threshold a second officer approves first
-           └────────► waiver proposed ─► waived, by a second officer
+           ├────────► waiver proposed ─► waived, by a second officer
+           └────────► person not found ─► kept, for the casino's term ─► handed over to the cash desk
+                       ▲ as an order, from the threshold on      └──────► found: due again
 
 A claim is what an incident owes to one person, or one person to the house: ``Owing``. Each act names an entry of the
 audit trail, and the database does what it says in the same statement, or refuses: ``sql/payment_orders.sql``. At most
@@ -14,11 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
 from django.db import connection, transaction
+from django.db.models import Count, Q, QuerySet, Sum
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -31,9 +34,16 @@ from audit.event_store.append import EntryRefused
 from audit.models import OPEN_ORDERS, Case, Finding, Officer, OrderKind, OrderState, PaymentOrder
 from settlement.catalogue.sentences import minor_units
 
-ORDERED, PROPOSED = "payment.ordered", "waiver.proposed"
-BEGUN: Mapping[str, str] = {OrderKind.PAYMENT: ORDERED, OrderKind.WAIVER: PROPOSED}
+ORDERED, PROPOSED, STATED = "payment.ordered", "waiver.proposed", "not_found.stated"
+BEGUN: Mapping[str, str] = {OrderKind.PAYMENT: ORDERED, OrderKind.WAIVER: PROPOSED, OrderKind.NOT_FOUND: STATED}
 """The entry with which an order of each kind begins."""
+
+AGREED: Mapping[str, OrderState] = {
+    OrderKind.PAYMENT: OrderState.ORDERED,
+    OrderKind.WAIVER: OrderState.WAIVED,
+    OrderKind.NOT_FOUND: OrderState.KEPT,
+}
+"""Where an order of each kind is once nobody has to approve it any more."""
 
 
 class Step(StrEnum):
@@ -41,12 +51,13 @@ class Step(StrEnum):
 
     APPROVED = "approved"
     PAID = "paid"
+    HANDED_OVER = "handed_over"
     CANCELLED = "cancelled"
 
 
 ATTEMPT_REFUSED = "payment.refused"
 
-_LETTERS = {OrderKind.PAYMENT: "P", OrderKind.WAIVER: "W"}
+_LETTERS = {OrderKind.PAYMENT: "P", OrderKind.WAIVER: "W", OrderKind.NOT_FOUND: "N"}
 
 CHANGED = _("The claim or its order has changed in the meantime. Look at it again.")
 
@@ -61,6 +72,8 @@ _REFUSALS: Mapping[str, Promise] = {
     "ordered-already": _("An order for this claim is open already."),
     "own-order": _("You asked for this. Another officer must approve."),
     "same-hands": SAME_HANDS,
+    "not-then": _("The day must be after the claim arose, and not in the future."),
+    "kept-still": _("The casino still keeps this sum for the person."),
     "not-readable": _("The record cannot hold this order."),
 }
 """What the database's code of a refusal is in words."""
@@ -74,8 +87,8 @@ class OrderRefused(audit_trail.Refused):
 class Owing:
     """The claim of one person in an incident: who owes it ("house" or "player"), the player, "" if not recorded.
 
-    ``amount`` is owed now, in minor units; 0 once it is paid, waived or put right. ``orders`` are its own, the newest
-    first.
+    ``amount`` is owed now, in minor units; 0 once it is paid, waived, kept or put right. ``orders`` are its own, the
+    newest first.
     """
 
     by: str
@@ -126,21 +139,27 @@ def findings_of(case_id: int, by: str, player: str) -> list[Finding]:
 
 
 def takes_two(owing: Owing, case: Case, kind: str) -> bool:
-    """Return whether an order of a claim waits for a second officer: a waiver always, a payment from the threshold."""
+    """Return whether an order of a claim waits for a second officer: a waiver always, another from the threshold on."""
     return kind == OrderKind.WAIVER or owing.amount >= minor_units(case.casino.priority_threshold, owing.currency)
 
 
-def begin(actor: Officer, case: Case, owing: Owing, kind: str, *, reason: str = "") -> PaymentOrder:
-    """Order the payment of a claim, or propose to waive it, as ``owing`` has it. Raise ``OrderRefused``.
+def begin(
+    actor: Officer, case: Case, owing: Owing, kind: str, *, reason: str = "", not_found_on: date | None = None
+) -> PaymentOrder:
+    """Order the payment of a claim, propose to waive it, or keep it for a person who was not found on a day.
 
-    A waiver needs a reason. The order is refused where the claim has changed, or has an open order.
+    ``owing`` is the claim as the officer has read it. Without a payment, a reason is needed. Raise ``OrderRefused``
+    where the claim has changed, or has an open order.
     """
     reason = audit_trail.cleaned(reason)
-    if kind == OrderKind.WAIVER and not reason:
+    if kind != OrderKind.PAYMENT and not reason:
         raise OrderRefused(_("Give a reason."))
     identity = {"stream": _stream_of(case), "seq": case.seq, "rule": case.rule, "wager": case.wager}
     claim = {"debtor": owing.by, "player": owing.player, "amount": owing.amount, "currency": owing.currency}
     data = {"case": case.pk, **identity, **claim, "signatures": 2 if takes_two(owing, case, kind) else 1}
+    if not_found_on is not None:
+        until = not_found_on + timedelta(days=case.casino.unclaimed_days)
+        data |= {"not_found_on": not_found_on.isoformat(), "kept_until": until.isoformat()}
     return _perform(actor, BEGUN[kind], case.casino_id, data, reason, case=case, kind=kind)
 
 
@@ -154,12 +173,34 @@ def record_paid(actor: Officer, order: PaymentOrder, *, receipt: str, cage: str,
     return _go_on(actor, order, Step.PAID, {"receipt": receipt, "cage": cage, "paid_on": paid_on.isoformat()})
 
 
+def hand_over(actor: Officer, order: PaymentOrder, *, receipt: str, cage: str, paid_on: date) -> PaymentOrder:
+    """Record that the cash desk has the sum of a person not found, on a day after its term. Raise ``OrderRefused``."""
+    return _go_on(actor, order, Step.HANDED_OVER, {"receipt": receipt, "cage": cage, "paid_on": paid_on.isoformat()})
+
+
 def cancel(actor: Officer, order: PaymentOrder, *, reason: str) -> PaymentOrder:
-    """Cancel an order that is not paid, or a waiver that waits: the claim is due again. Raise ``OrderRefused``."""
+    """Cancel an order that is not paid or a waiver that waits, or say that a person is found: the claim is due again.
+
+    Raise ``OrderRefused``.
+    """
     reason = audit_trail.cleaned(reason)
     if not reason:
         raise OrderRefused(_("Give a reason."))
     return _go_on(actor, order, Step.CANCELLED, {}, reason)
+
+
+def is_term_over(order: PaymentOrder) -> bool:
+    """Return whether a sum is kept for a person not found whose term has ended: it goes to the cash desk."""
+    return order.state == OrderState.KEPT and order.kept_until is not None and order.kept_until <= _today()
+
+
+def kept_sums(orders: QuerySet[PaymentOrder]) -> QuerySet[Any, Any]:
+    """Return what is kept for persons not found: currency, total in minor units, number, number whose term is over."""
+    over = Count("pk", filter=Q(kept_until__lte=_today()))
+    kept = orders.filter(state=OrderState.KEPT).order_by("currency").values("currency")
+    return kept.annotate(total=Sum("amount"), count=Count("pk"), over=over).values_list(
+        "currency", "total", "count", "over"
+    )
 
 
 def may_begin(actor: Officer, casino_id: int) -> bool:
@@ -220,6 +261,10 @@ def _next_reference(casino_id: int, kind: str) -> str:
         casino=casino_id, kind=kind, ordered_at__gte=bounds[0], ordered_at__lt=bounds[1]
     )
     return f"{_LETTERS[OrderKind(kind)]}-{year % 100:02d}-{of_year.count() + 1:04d}"
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
 
 
 def _stream_of(case: Case) -> str:

@@ -106,7 +106,7 @@ def _no_debt(finding: Finding, write: WriteMoney) -> Stake:
 def no_stake(*, is_settled: bool = False, is_cleared: bool = False) -> Stake:
     """Return the money of what is made good: put right at the table, settled with the player, or by officers."""
     if is_cleared:
-        return Stake("", "", gettext("paid or waived"), is_made_good=True)
+        return Stake("", "", gettext("paid, waived or kept"), is_made_good=True)
     return Stake("", "", gettext("settled") if is_settled else gettext("put right"), is_made_good=True)
 
 

@@ -205,6 +205,8 @@ class Finding(_Found):
     # None for one that never stood, and for one from before migration 0043, whose reference is its id.
     year = models.SmallIntegerField(_("year of the reference"), null=True, editable=False)
     number = models.BigIntegerField(_("number in the year"), null=True, editable=False)
+    # Its casino's, which no other has; "" for a number from before there were letters, and for what continues it.
+    reference_code = models.CharField(max_length=3, default="", db_default="", editable=False)
     superseded_at = models.DateTimeField(_("superseded"), null=True, blank=True)
     superseded_by_run = models.ForeignKey(  # None for one of a night, and where an earlier version did not record it
         AdjudicationRun,
@@ -234,7 +236,7 @@ class Finding(_Found):
     heads_case = models.BooleanField(default=False, db_default=False, editable=False)
     """Whether the case is of this finding, the cause of its incident: set by the database."""
     cleared = models.BigIntegerField(default=0, db_default=0, editable=False)
-    """What officers had paid, or waived, of what is owed here, in minor units: set by the database."""
+    """What officers had paid, waived or keep of what is owed here, in minor units: set by the database."""
 
     objects = FindingQuerySet.as_manager()
 

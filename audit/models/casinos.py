@@ -41,6 +41,8 @@ class Casino(models.Model):
     """
 
     code = models.CharField(_("code"), max_length=100, unique=True, validators=[CODE])
+    reference_code = models.CharField(max_length=3, unique=True, default="", db_default="", editable=False)
+    """The letters before its references, which no other casino has: given by the database, of the code."""
     name = models.CharField(_("name"), max_length=200)
     time_zone = models.CharField(_("time zone"), max_length=64, default="Europe/Paris", validators=[_is_zone])
     cutoff = models.TimeField(
@@ -54,6 +56,13 @@ class Casino(models.Model):
         db_default=100,
         validators=[MinValueValidator(1)],
         help_text=_("In whole units of the currency. An incident involving this amount or more is looked at sooner."),
+    )
+    unclaimed_days = models.PositiveSmallIntegerField(
+        _("days that the sum of a person not found is kept"),
+        default=365,
+        db_default=365,
+        validators=[MinValueValidator(1), MaxValueValidator(36_500)],
+        help_text=_("After these days the sum goes to the cash desk. A change leaves alone what is kept already."),
     )
 
     false_questions = models.DecimalField(

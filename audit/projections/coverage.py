@@ -104,7 +104,7 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
             "stream_id seq rule wager ruleset engine_version readings_digest casino_id table_id gaming_day occurred_at"
             " severity evidence expected recorded provision facts currency after_loss player croupier provisions causes"
             " difference owed put_right_by opened_at status run_id stood_at year number superseded_at"
-            " superseded_by_run_id case_id",
+            " superseded_by_run_id case_id reference_code",
         ),
         held(wrong_cases, "heads_case"),
         held(wrong_orders, "cleared"),
@@ -178,7 +178,7 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
         held(
             wrong_orders,
             "casino_id case_id kind reference debtor player amount currency reason state ordered_by_id ordered_at"
-            " approved_by_id approved_at ended_by_id ended_at end_reason receipt cage paid_on",
+            " approved_by_id approved_at ended_by_id ended_at end_reason receipt cage paid_on not_found_on kept_until",
         ),
         not_held(why.ROW_ID, "id"),
     ),
@@ -220,7 +220,7 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
         held(
             wrong_casinos,
             "id code name time_zone cutoff priority_threshold false_questions reports_from reports_until"
-            " silent_after_min is_sandbox",
+            " silent_after_min is_sandbox unclaimed_days reference_code",
         ),
     ),
     "audit_gamingtable": (held(wrong_casinos, "id casino_id code name does_not_report"),),

@@ -1,7 +1,7 @@
-"""Payment orders and waivers, and what they cleared of findings, held against the audit trail.
+"""Payment orders, waivers and persons not found, and what these cleared of findings, held against the audit trail.
 
-    payment.ordered, waiver.proposed, …approved, …paid, …cancelled ─► each order ─► the same, row by row, or a fault
-    orders that are paid or waived ─► what is cleared of each finding of their claims ─► the same, or a fault
+    payment.ordered, waiver.proposed, not_found.stated, …approved, …paid, … ─► each order ─► the same, or a fault
+    orders that are paid, waived, kept, handed over ─► what is cleared of each finding ─► the same, or a fault
 
 An order that took two officers and had one hand is named, whatever the trail and the rows say.
 """
@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
-from datetime import datetime
+from datetime import date, datetime
 
 from django.db.models import Q
 
-from audit.casework.payment_orders import BEGUN, Step
+from audit.casework.payment_orders import AGREED, BEGUN, Step
 from audit.event_store import binary_copy
 from audit.models import CLEARED, FIRST_SANDBOX_ID, Finding, FindingStatus, OrderKind, OrderState, PaymentOrder
 from audit.models.adjudication import Severity
@@ -56,6 +56,8 @@ class _Order:
     receipt: str = ""
     cage: str = ""
     paid_on: str = ""
+    not_found_on: str = ""
+    kept_until: str = ""
 
     @property
     def claim(self) -> Claim:
@@ -65,10 +67,10 @@ class _Order:
         """Do what a later entry says, as the database did it."""
         match entry.type.partition(".")[2]:
             case Step.APPROVED:
-                self.state = OrderState.ORDERED if self.kind == OrderKind.PAYMENT else OrderState.WAIVED
+                self.state = AGREED[self.kind]
                 self.approved_by, self.approved_at = entry.actor, entry.at
-            case Step.PAID:
-                self.state, self.ended_by, self.ended_at = OrderState.PAID, entry.actor, entry.at
+            case Step.PAID | Step.HANDED_OVER as step:
+                self.state, self.ended_by, self.ended_at = OrderState(step), entry.actor, entry.at
                 self.receipt, self.cage = entry.text("receipt").strip(), entry.text("cage").strip()
                 self.paid_on = entry.text("paid_on")
             case Step.CANCELLED:
@@ -114,9 +116,11 @@ def _of_entry(entry: Entry) -> _Order:
         amount=entry.number("amount"),
         currency=entry.text("currency"),
         reason=entry.text("reason").strip(),
-        state=OrderState.WAITING if entry.number("signatures") == 2 else OrderState.ORDERED,
+        state=OrderState.WAITING if entry.number("signatures") == 2 else AGREED[_BEGINS[entry.type]],
         ordered_by=entry.actor,
         ordered_at=entry.at,
+        not_found_on=entry.text("not_found_on"),
+        kept_until=entry.text("kept_until"),
     )
 
 
@@ -161,8 +165,14 @@ def _of_row(row: PaymentOrder, names: Mapping[int, str]) -> _Order:
         end_reason=row.end_reason,
         receipt=row.receipt,
         cage=row.cage,
-        paid_on=row.paid_on.isoformat() if row.paid_on else "",
+        paid_on=_day(row.paid_on),
+        not_found_on=_day(row.not_found_on),
+        kept_until=_day(row.kept_until),
     )
+
+
+def _day(stored: date | None) -> str:
+    return stored.isoformat() if stored else ""
 
 
 def _of_one_hand(orders: Mapping[tuple[int, str], _Order], accounts: Mapping[str, int]) -> Iterator[WrongRow]:
@@ -198,5 +208,5 @@ def _cleared(casino_id: int | None, orders: Mapping[tuple[int, str], _Order]) ->
             part = min(int(each.owed.get("amount", 0)), left[claim])
             left[claim] -= part
         if each.cleared != part:
-            what = f"{each.cleared} of {each.rule} are cleared, and by the audit trail {part} were paid or waived"
+            what = f"{each.cleared} of {each.rule} are cleared, and by the audit trail {part} were paid, waived or kept"
             yield WrongRow("payment order", what, each.stream.name, each.seq)

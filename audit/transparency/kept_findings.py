@@ -44,8 +44,8 @@ _STATED = (
     *("status", "opened_at", "stood_at", "superseded_at"),
 )
 
-_NUMBERED = ("year", "number")
-"""What a leaf also has, where the finding has a number: entries from before there were numbers stay true."""
+_NUMBERED = ("year", "number", "reference_code")
+"""What a leaf also has, each where the finding has it: entries from before there were numbers and codes stay true."""
 
 _OF_OTHERS = {
     "run_number": F("run__number"),
@@ -104,8 +104,9 @@ def _contents(findings: FindingQuerySet) -> Iterable[tuple[int, dict[str, Any], 
     for values in found.values_list(*names).iterator(chunk_size=2_000):
         row = dict(zip(names, values, strict=True))
         stream_id = row.pop("stream_id")
-        if row["number"] is None:
-            row = {name: value for name, value in row.items() if name not in _NUMBERED}
+        for name in _NUMBERED:
+            if row[name] in (None, ""):
+                del row[name]
         yield stream_id, row, _canonical({name: _plain(value) for name, value in row.items()})
 
 

@@ -23,6 +23,7 @@ from audit.desk.persons.ranking import sums_of
 from audit.exports.findings import findings_by_id, findings_sheet
 from audit.models import Case, Finding, GamingTable, NightReport, OrderKind, OrderState, Role
 from audit.notifications import feed
+from audit.presentation import money
 from audit.reconciliation import director, runs
 from audit.simulation import RULESET_NAMES, play
 from settlement.catalogue import RULES
@@ -75,6 +76,7 @@ class Played:
         record(self.tenant.casino, count(self.tenant.casino, drops, currency=self.currency))
         (self.report,) = runs.reconcile(self.tenant.casino, DAY, actor="test", now=MORNING)
         self.officer = hired(self.tenant, Role.OFFICER, "adder")
+        self.kept = 0
 
     def human(self, ruleset: str, code: str, seed: int) -> Events:
         casino = self.tenant.casino
@@ -165,7 +167,7 @@ class Played:
         ]
 
     def treat_claims(self) -> Sides:
-        """Close some cases, order some payments, pay some orders and waive some claims. Return what is settled so."""
+        """Close some cases, pay or waive some claims, keep one. Return what is settled."""
         second = hired(self.tenant, Role.SECOND, "second")
         settled: list[tuple[str, int]] = []
         owing_cases = [case for case in self.cases() if payment_orders.owings_of(case.pk)]
@@ -175,11 +177,16 @@ class Played:
                 actions.perform(case.pk, self.officer, "propose", reason="seen", outcome="confirmed")
                 actions.perform(case.pk, second, "approve")
             for owing in payment_orders.owings_of(case.pk):
-                kind = OrderKind.PAYMENT if owing.by == "house" else OrderKind.WAIVER
+                kind, since = OrderKind.PAYMENT if owing.by == "house" else OrderKind.WAIVER, None
                 if number % 2 == 0:
                     continue
-                order = payment_orders.begin(self.officer, case, owing, kind, reason="the player asks")
-                if number % 4 == 1:
+                is_kept = owing.by == "house" and not self.kept
+                if is_kept:
+                    kind, since, self.kept = OrderKind.NOT_FOUND, DAY, owing.amount
+                order = payment_orders.begin(
+                    self.officer, case, owing, kind, reason="the player asks", not_found_on=since
+                )
+                if number % 4 == 1 and not is_kept:
                     continue
                 if order.state == OrderState.WAITING:
                     order = payment_orders.approve(second, order)
@@ -187,6 +194,19 @@ class Played:
                     payment_orders.record_paid(self.officer, order, receipt="R-1", cage="main", paid_on=DAY)
                 settled.append((owing.by, owing.amount))
         return sides(settled)
+
+    def kept_on_pages(self) -> list[list[str]]:
+        """Return what the overview, the night and the month say is kept for persons not found."""
+        client, month = client_of(self.officer), f"{self.tenant.casino.pk}/{DAY.year}/{DAY.month}/{self.currency}"
+        en, reports = {"accept-language": "en"}, "/admin/audit/nightreport/"
+        addresses = (f"{reports}{self.report.pk}/change/", f"{reports}month/{month}/")
+        pages = [client.get(address, headers=en) for address in addresses]
+        assert all("Kept for persons not found:" in page.content.decode() for page in pages)
+        shown = [
+            client.get("/admin/", headers=en).context["overview"]["kept"],
+            *(page.context["kept"] for page in pages),
+        ]
+        return [[each.amount for each in kept] for kept in shown]
 
     def persons(self, role: str) -> Sides:
         codes = set(self.standing.exclude(**{role: ""}).values_list(role, flat=True))
@@ -255,6 +275,7 @@ def test_every_page_and_paper_says_what_the_incidents_of_a_night_owe(ruleset: st
     settled = night.treat_claims()
     owed = {name: amount - settled[name] for name, amount in owed.items()}
     assert night.incidents() == night.claims_on_pages() == owed
+    assert night.kept_on_pages() == [[money(night.kept, night.currency)]] * 3
     assert night.overview() == night.queue_and_closed() == night.of_night() == night.of_month() == owed
     assert night.file(list(night.standing.values_list("pk", flat=True))) == owed, "a file of findings"
     assert night.interface() == night.webhooks() == owed

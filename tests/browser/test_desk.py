@@ -82,7 +82,7 @@ def test_the_palette_leads_to_a_table_at_a_clock_time_by_keys_alone(
     page.keyboard.type("t1 20:00")
     expect(page.locator("#palette a[data-chosen]")).to_contain_text("Table T1 at 19 Nov, 20:00 CET")
     page.keyboard.press("ArrowDown")
-    expect(page.locator("#palette a[data-chosen]")).to_contain_text("F-26-")
+    expect(page.locator("#palette a[data-chosen]")).to_contain_text(f"{desk.tenant.casino.reference_code}-26-")
     page.keyboard.press("ArrowUp")
     page.keyboard.press("Enter")
     expect(page).to_have_url(

@@ -63,7 +63,7 @@ def sessions(request: HttpRequest) -> QuerySet[SessionClosing]:
 
 
 def orders(request: HttpRequest) -> QuerySet[PaymentOrder]:
-    """Return the payment orders and waivers that another officer asked for and that take a second one."""
+    """Return the payment orders, waivers and sums to keep that another officer asked for and that take a second one."""
     waits = PaymentOrder.objects.filter(state=OrderState.WAITING).exclude(ordered_by=officer_of(request))
     return scope_of(request, Capability.APPROVE_CASES).rows(waits)
 

@@ -377,6 +377,8 @@ NAMES: Mapping[str, Promise] = MappingProxyType(
         "cutoff": _("end of the gaming day"),
         "priority_threshold": _("amount that raises the priority"),
         "false_questions": _("false questions a year"),
+        "unclaimed_days": _("days that the sum of a person not found is kept"),
+        "reference_code": _("code of the references"),
         "reports_from": _("reports from"),
         "reports_until": _("reports until"),
         "silent_after_min": _("silent after (minutes)"),

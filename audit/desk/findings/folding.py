@@ -1,8 +1,8 @@
 """How patterns fold in a queue: one line for what the same croupier repeats, the others of it beneath.
 
     by deadline            ☰ Payout missing   pattern     €180.00  overpaid
-                             F-26-0151  and 8 like it
-                               F-26-0153  19 Nov, 22:04 CET  €20.00 …
+                             DEA-26-0151  and 8 like it
+                               DEA-26-0153  19 Nov, 22:04 CET  €20.00 …
 
 The line is the pattern's most urgent incident, and stands where that stands. Each incident keeps its own case, deadline
 and place in every other list; what is done to several at once, and which case is taken next, is asked of the whole

@@ -30,13 +30,13 @@ from audit.desk.names import sees_names
 from audit.desk.nights import month_page, page
 from audit.desk.nights.month_pdf import month_pdf
 from audit.desk.nights.under_review import under_review
-from audit.desk.overview.waits import losses
+from audit.desk.overview.waits import kept, losses
 from audit.desk.scoped_admin import RecordAdmin, at, demands, officer_of, scope_of
 from audit.desk.sign_in.proof import fresh_proof, signature
 from audit.desk.tables.limits import equipment_of_session
 from audit.exports.pdf import PDF
 from audit.exports.sheets import CSV, XLSX, as_csv, workbook
-from audit.models import Finding, NightReport, NightRun, NightState, NightSubscriber
+from audit.models import Finding, NightReport, NightRun, NightState, NightSubscriber, PaymentOrder
 from audit.presentation import date_time, day_in_full, night_of, officer_name
 from audit.reconciliation import month, sheets, wording
 from audit.reconciliation.pdf import as_pdf
@@ -178,9 +178,7 @@ class NightAdmin(RecordAdmin[NightReport]):
             "is_mine": report.reviewed_by_id == request.user.pk,
             "run": run,
             "csv_tables": SHEETS,
-            "owed": losses(
-                sums_owed(_standing(report.casino_id, report.currency).filter(gaming_day=report.gaming_day))
-            ),
+            **_money_of(_standing(report.casino_id, report.currency, gaming_day=report.gaming_day)),
             "owed_address": findings_address(day=report.gaming_day.isoformat()),
         }
         response = self.page(request, "admin/audit/night/night.html", **context)
@@ -323,14 +321,12 @@ class NightAdmin(RecordAdmin[NightReport]):
             "title": capfirst(date_format(shown.first, "F Y")),
             "month": shown,
             "around": month.around(shown.first),
-            "owed": losses(
-                sums_owed(
-                    _standing(
-                        casino_id,
-                        currency,
-                        gaming_day__gte=shown.first,
-                        gaming_day__lt=month.month_after(shown.first),
-                    )
+            **_money_of(
+                _standing(
+                    casino_id,
+                    currency,
+                    gaming_day__gte=shown.first,
+                    gaming_day__lt=month.month_after(shown.first),
                 )
             ),
             "owed_address": findings_address(month=f"{year}-{number:02}"),
@@ -368,6 +364,15 @@ class NightAdmin(RecordAdmin[NightReport]):
 
 def _standing(casino_id: int, currency: str, **of_days: date) -> QuerySet[Finding]:
     return Finding.objects.standing().filter(casino=casino_id, currency=currency, **of_days)
+
+
+def _money_of(standing: QuerySet[Finding]) -> dict[str, Any]:
+    """Return what is owed at some findings, and what is kept for persons not found of the incidents that they head."""
+    heads = standing.filter(heads_case=True)
+    return {
+        "owed": losses(sums_owed(standing)),
+        "kept": kept(PaymentOrder.objects.filter(case__in=heads.values("case"))),
+    }
 
 
 def _file(report: NightReport, name: str, format: str, *, with_names: bool) -> tuple[bytes, str] | None:

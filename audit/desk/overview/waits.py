@@ -11,6 +11,7 @@ from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
@@ -18,6 +19,7 @@ from django.utils.translation import gettext as _
 
 from audit.access.capabilities import Capability
 from audit.casework.debts import debt_of_incident, stake_of_incident
+from audit.casework.payment_orders import kept_sums
 from audit.casework.stakes import Stake
 from audit.casework.titles import incident_title, second_line
 from audit.charts.scatter import Dot, Span, draw_scatter
@@ -25,7 +27,7 @@ from audit.desk import parts
 from audit.desk.findings.shown_findings import in_brief, lines, most_urgent
 from audit.desk.scoped_admin import scope_of
 from audit.exports.findings import add_names
-from audit.models import Casino, Finding
+from audit.models import Casino, Finding, PaymentOrder
 from audit.presentation import (
     TimeLeft,
     WriteMoney,
@@ -60,6 +62,15 @@ class Loss:
     count: int
     since: str
     """When the oldest happened, on the clock of its casino, which is named where the page is about several."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The sums kept for persons not found in one currency: their number, and of how many the term is over."""
+
+    amount: str
+    count: int
+    over: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +130,11 @@ def losses(
     for currency, by, casino, total, count, oldest in sums:
         by_side[currency, by != "house"].append((oldest, casino, total, count))
     return [_loss(currency, is_banks, rows, casinos, write) for (currency, is_banks), rows in sorted(by_side.items())]
+
+
+def kept(orders: QuerySet[PaymentOrder], write: WriteMoney = money) -> list[Kept]:
+    """Return what of ``orders`` is kept for persons not found, by currency."""
+    return [Kept(write(total, currency), count, over) for currency, total, count, over in kept_sums(orders)]
 
 
 def _loss(

@@ -1,4 +1,4 @@
-"""What an officer typed into the palette, taken apart: “keller r3 23:41”, “F-26-0143”, “night 19 Nov”, “art 55-7”."""
+"""What an officer typed into the palette, taken apart: “keller r3 23:41”, “DEA-26-0143”, “night 19 Nov”, “art 55-7”."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from audit.presentation import MONTHS_EN, MONTHS_FR, REFERENCE
 
 MAX_TEXT = 100
 
-ORDER = re.compile(r"\b[PW]-\d\d-\d{4,15}\b", re.IGNORECASE)
-"""The number of a payment order or of a waiver: “P-26-0007”."""
+ORDER = re.compile(r"\b[PWN]-\d\d-\d{4,15}\b", re.IGNORECASE)
+"""The number of a payment order, of a waiver or of a kept sum: “P-26-0007”."""
 
 TABLE = re.compile(r"[^\W\d_]{1,3}\d{1,3}")
 """What looks like the code of a table: “r9”, “BJ12”."""

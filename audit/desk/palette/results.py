@@ -175,7 +175,7 @@ def _persons(request: HttpRequest, query: Query, tables: Sequence[GamingTable]) 
 
 
 def _orders(request: HttpRequest, query: Query) -> Iterator[Result]:
-    """Yield the payment orders and waivers of the numbers that were typed, one a casino."""
+    """Yield the payment orders, waivers and kept sums of the numbers that were typed, one a casino."""
     if not query.orders:
         return
     orders = in_record(PaymentOrder.objects.filter(reference__in=query.orders), request).select_related("casino")

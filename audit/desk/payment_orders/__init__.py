@@ -1,1 +1,1 @@
-"""Payment orders and waivers at the desk."""
+"""Payment orders, waivers and persons not found at the desk."""

@@ -1,4 +1,4 @@
-"""Payment orders: the list, the page that asks before one is made, the page of each with its next step, and its paper.
+"""Payment orders, waivers and kept sums: the list, the page that asks first, the page of each, and its paper.
 
 The use cases are in ``audit.casework.payment_orders``; a page shows what they allow.
 """
@@ -28,11 +28,16 @@ from audit.desk.scoped_admin import RecordAdmin, at, demands, officer_of, scope_
 from audit.desk.sign_in.proof import ask_for_proof
 from audit.event_store.audit_trail import MAX_REASON
 from audit.exports.pdf import PDF
-from audit.models import Finding, OrderKind, OrderState, PaymentOrder
+from audit.models import OPEN_ORDERS, Finding, OrderKind, OrderState, PaymentOrder
 from audit.persons.directory import Directory, players
 from audit.presentation import date_time, finding_title, local, money, money_in_prose, reference
 
 _WORKERS = (Capability.WORK_CASES, Capability.APPROVE_CASES)
+
+
+class _Day(forms.DateInput):
+    def __init__(self) -> None:
+        super().__init__(format="%Y-%m-%d", attrs={"type": "date"})
 
 
 class PaidForm(forms.Form):
@@ -40,17 +45,28 @@ class PaidForm(forms.Form):
 
     receipt = forms.CharField(label=gettext_lazy("Number of the receipt"), max_length=100)
     cage = forms.CharField(label=gettext_lazy("Cage"), max_length=100)
-    paid_on = forms.DateField(
-        label=gettext_lazy("Paid on"), widget=forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"})
-    )
+    paid_on = forms.DateField(label=gettext_lazy("Paid on"), widget=_Day())
 
 
 class ReasonForm(forms.Form):
-    """The reason of a waiver or a cancellation."""
+    """The reason of a waiver, of a cancellation, or by which a person is found."""
 
     reason = forms.CharField(
         label=gettext_lazy("Reason"), max_length=MAX_REASON, widget=forms.Textarea(attrs={"rows": 3})
     )
+
+
+class HandedOverForm(PaidForm):
+    """What the cash desk says of a sum that nobody came for."""
+
+    paid_on = forms.DateField(label=gettext_lazy("Handed over on"), widget=_Day())
+
+
+class NotFoundForm(ReasonForm):
+    """Since when, and why, a person is not found."""
+
+    not_found_on = forms.DateField(label=gettext_lazy("Not found on"), widget=_Day())
+    field_order = ("not_found_on", "reason")
 
 
 @admin.register(PaymentOrder)
@@ -85,7 +101,7 @@ class PaymentOrderAdmin(RecordAdmin[PaymentOrder]):
     @at("new/<int:pk>/")
     @demands(Capability.WORK_CASES)
     def new_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Show what an order, or a waiver, of a claim at the incident of a finding would be; by POST, make it.
+        """Show what an order, a waiver or a kept sum of a claim at a finding's incident would be; by POST, make it.
 
         ``kind``, ``by`` and ``player`` name the claim; ``amount`` is what the officer has read that it is.
         """
@@ -96,15 +112,15 @@ class PaymentOrderAdmin(RecordAdmin[PaymentOrder]):
         if finding is None or finding.case is None or kind not in OrderKind.values:
             raise Http404
         owing = payment_orders.owing_of(finding.case.pk, by, player)
-        if owing is None or (kind == OrderKind.PAYMENT and by != "house"):
+        if owing is None or (kind != OrderKind.WAIVER and by != "house"):
             raise Http404
-        form = ReasonForm(request.POST or None) if kind == OrderKind.WAIVER else None
-        if request.method == "POST" and (form is None or form.is_valid()):
-            reason = form.cleaned_data["reason"] if form is not None else ""
+        today = local(timezone.now(), finding.casino).date()
+        form = _FORMS[OrderKind(kind)](request.POST or None, initial={"not_found_on": today})
+        if request.method == "POST" and form.is_valid():
             try:
                 if named.get("amount") != str(owing.amount):
                     raise OrderRefused(payment_orders.CHANGED)
-                order = payment_orders.begin(officer_of(request), finding.case, owing, kind, reason=reason)
+                order = payment_orders.begin(officer_of(request), finding.case, owing, kind, **form.cleaned_data)
             except OrderRefused as refused:
                 messages.error(request, str(refused))
                 return redirect("admin:audit_finding_change", pk)
@@ -116,7 +132,7 @@ class PaymentOrderAdmin(RecordAdmin[PaymentOrder]):
         return self.page(
             request,
             "admin/audit/payment_orders/new.html",
-            title=_("Order a payment") if kind == OrderKind.PAYMENT else _("Waive a claim"),
+            title=_TITLES[OrderKind(kind)],
             finding=finding,
             reference=reference(finding),
             owing=owing,
@@ -125,6 +141,7 @@ class PaymentOrderAdmin(RecordAdmin[PaymentOrder]):
             who=who,
             kind=kind,
             rules=[finding_title(each.rule) for each in payment_orders.findings_of(finding.case.pk, by, player)],
+            days=finding.casino.unclaimed_days,
             takes_two=payment_orders.takes_two(owing, finding.case, kind),
             is_open=owing.open,
             form=form,
@@ -138,13 +155,16 @@ class PaymentOrderAdmin(RecordAdmin[PaymentOrder]):
         self, request: HttpRequest, order: PaymentOrder, paid: PaidForm | None = None, reason: ReasonForm | None = None
     ) -> HttpResponse:
         record_entry(request, "payment.viewed", casino_id=order.casino_id, order=order.reference)
-        officer, is_open = officer_of(request), order.state in (OrderState.WAITING, OrderState.ORDERED)
+        officer, is_open = officer_of(request), order.state in OPEN_ORDERS
         may_end = payment_orders.may_end(officer, order.casino_id)
         who = payee(
             order.player, directory_for(request, order.casino_id, players([order.player] if order.player else []))
         )
         owing = payment_orders.owing_of(order.case_id, order.debtor, order.player)
         today = local(timezone.now(), order.casino).date()
+        is_kept, asks = order.state == OrderState.KEPT, PaidForm if order.state == OrderState.ORDERED else None
+        if payment_orders.is_term_over(order):
+            asks = HandedOverForm
         return self.page(
             request,
             "admin/audit/payment_orders/order.html",
@@ -162,10 +182,8 @@ class PaymentOrderAdmin(RecordAdmin[PaymentOrder]):
             owed_now=money_in_prose(owing.amount if owing is not None else 0, order.currency),
             may_approve=payment_orders.may_approve(officer, order),
             is_own=order.state == OrderState.WAITING and order.ordered_by_id == officer.pk,
-            paid=(paid or PaidForm(initial={"paid_on": today}))
-            if may_end and order.state == OrderState.ORDERED
-            else None,
-            cancelling=(reason or ReasonForm(auto_id="cancel_%s")) if may_end and is_open else None,
+            paid=(paid or asks(initial={"paid_on": today})) if may_end and asks is not None else None,
+            cancelling=(reason or ReasonForm(auto_id="cancel_%s")) if may_end and (is_open or is_kept) else None,
         )
 
     def _directory(self, request: HttpRequest, casino_id: int, player: str) -> Directory:
@@ -175,7 +193,7 @@ class PaymentOrderAdmin(RecordAdmin[PaymentOrder]):
     @at("<int:pk>/decide/")
     @demands(*_WORKERS)
     def decide_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Approve an order, record its payment, or cancel it, as the field ``step`` says, by POST."""
+        """Approve an order, record its payment or its handing over, or cancel it, as ``step`` says, by POST."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
         order, actor, step = self.row_or_404(request, pk, *_WORKERS), officer_of(request), request.POST.get("step")
@@ -186,11 +204,12 @@ class PaymentOrderAdmin(RecordAdmin[PaymentOrder]):
             match step:
                 case "approve":
                     order = payment_orders.approve(actor, order)
-                case "paid":
-                    form = PaidForm(request.POST)
+                case "paid" | "handed_over":
+                    form = PaidForm(request.POST) if step == "paid" else HandedOverForm(request.POST)
                     if not form.is_valid():
                         return self._order_page(request, order, paid=form)
-                    order = payment_orders.record_paid(actor, order, **form.cleaned_data)
+                    end = payment_orders.record_paid if step == "paid" else payment_orders.hand_over
+                    order = end(actor, order, **form.cleaned_data)
                 case "cancel":
                     form = ReasonForm(request.POST, auto_id="cancel_%s")
                     if not form.is_valid():
@@ -217,16 +236,34 @@ class PaymentOrderAdmin(RecordAdmin[PaymentOrder]):
         return file_response(f"{order.reference}.pdf", PDF, payment_order(order, directory))
 
 
+_TITLES = {
+    OrderKind.PAYMENT: gettext_lazy("Order a payment"),
+    OrderKind.WAIVER: gettext_lazy("Waive a claim"),
+    OrderKind.NOT_FOUND: gettext_lazy("Person not found"),
+}
+
+_FORMS: dict[OrderKind, type[forms.Form]] = {
+    OrderKind.PAYMENT: forms.Form,
+    OrderKind.WAIVER: ReasonForm,
+    OrderKind.NOT_FOUND: NotFoundForm,
+}
+
+_KEPT = gettext_lazy("The sum is kept, and is not owed until the person is found.")
+
 _BEGUN = {
     (OrderKind.PAYMENT, OrderState.ORDERED): gettext_lazy("%(order)s is ordered. Give its paper to the cage."),
     (OrderKind.PAYMENT, OrderState.WAITING): gettext_lazy("%(order)s waits for a second officer."),
     (OrderKind.WAIVER, OrderState.WAITING): gettext_lazy("%(order)s waits for a second officer."),
+    (OrderKind.NOT_FOUND, OrderState.WAITING): gettext_lazy("%(order)s waits for a second officer."),
+    (OrderKind.NOT_FOUND, OrderState.KEPT): _KEPT,
 }
 
 _DONE = {
     OrderState.ORDERED: gettext_lazy("Approved. Give its paper to the cage."),
     OrderState.WAIVED: gettext_lazy("Waived. Nothing is owed any more."),
     OrderState.PAID: gettext_lazy("The payment is recorded."),
+    OrderState.KEPT: _KEPT,
+    OrderState.HANDED_OVER: gettext_lazy("It is recorded that the cash desk has the sum."),
     OrderState.CANCELLED: gettext_lazy("Cancelled. The claim is due again."),
 }
 """What is said after an act, by the state that the order then has."""

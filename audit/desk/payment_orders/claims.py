@@ -24,8 +24,9 @@ from audit.presentation import date_time, day, money_in_prose, officer_name
 NEXT: Mapping[str, Promise] = {
     OrderState.WAITING: _("Approve or cancel"),
     OrderState.ORDERED: _("Record the payment or cancel"),
+    OrderState.KEPT: _("Record that the person is found"),
 }
-"""What is done next about an open order."""
+"""What is done next about an order that is not at its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +40,7 @@ class ShownOrder:
 
 @dataclass(frozen=True, slots=True)
 class ShownClaim:
-    """One claim: ``words`` say who owes it to whom. The addresses are "" where the officer cannot order or waive it."""
+    """One claim: ``words`` say who owes it to whom. The addresses are "" for what the officer cannot do about it."""
 
     side: str
     amount: str
@@ -47,6 +48,7 @@ class ShownClaim:
     orders: list[ShownOrder]
     order_address: str
     waive_address: str
+    not_found_address: str
 
 
 def claims_shown(request: HttpRequest, finding: Finding, directory: Directory | None = None) -> list[ShownClaim]:
@@ -74,10 +76,17 @@ def _shown(finding: Finding, owing: Owing, directory: Directory, *, may_begin: b
         LOSERS[owing.by],
         money_in_prose(owing.amount, owing.currency),
         claim_words(owing.by, payee(owing.player, directory), is_owed=owing.amount > 0),
-        [ShownOrder(each, state_words(each), str(NEXT.get(each.state, ""))) for each in owing.orders],
+        [ShownOrder(each, state_words(each), _next(each)) for each in owing.orders],
         address(OrderKind.PAYMENT) if can_begin and owing.by == "house" else "",
         address(OrderKind.WAIVER) if can_begin else "",
+        address(OrderKind.NOT_FOUND) if can_begin and owing.by == "house" else "",
     )
+
+
+def _next(order: PaymentOrder) -> str:
+    if payment_orders.is_term_over(order):
+        return gettext("Hand over to the cash desk")
+    return str(NEXT.get(order.state, ""))
 
 
 def payee(player: str, directory: Directory) -> str:
@@ -94,11 +103,19 @@ def claim_words(by: str, who: str, *, is_owed: bool = True) -> str:
 
 
 def state_words(order: PaymentOrder) -> str:
-    """Return what became of an order: by whom, when, with which receipt."""
+    """Return what became of an order: by whom, when, with which receipt; how long a sum is kept."""
     casino = order.casino
-    if order.state == OrderState.PAID and order.paid_on is not None:
+    if order.paid_on is not None:
         paid = {"day": day(order.paid_on, with_year=True), "receipt": order.receipt, "cage": order.cage}
+        if order.state == OrderState.HANDED_OVER:
+            return gettext("handed over to the cash desk on %(day)s, receipt %(receipt)s, %(cage)s") % paid
         return gettext("paid on %(day)s, receipt %(receipt)s, %(cage)s") % paid
+    if order.state == OrderState.KEPT and order.not_found_on is not None and order.kept_until is not None:
+        words = gettext("not found on %(day)s; %(amount)s is kept until %(until)s")
+        if payment_orders.is_term_over(order):
+            words = gettext("not found on %(day)s; the term ended on %(until)s: %(amount)s goes to the cash desk")
+        until, since = (day(each, with_year=True) for each in (order.kept_until, order.not_found_on))
+        return words % {"day": since, "until": until, "amount": money_in_prose(order.amount, order.currency)}
     steps = {
         OrderState.WAITING: (gettext("asked by %(officer)s, %(at)s; a second officer must approve"), "ordered"),
         OrderState.ORDERED: (gettext("ordered by %(officer)s, %(at)s"), "ordered"),

@@ -1,4 +1,4 @@
-"""What entries of the audit trail say of payment orders and waivers, in words: see ``audit.desk.audit_trail.words``."""
+"""What entries of the audit trail say of orders, waivers, persons not found: see ``audit.desk.audit_trail.words``."""
 
 from __future__ import annotations
 
@@ -9,6 +9,10 @@ from django.utils.translation import gettext_lazy as _
 
 ACTIONS: Mapping[str, Promise] = {
     "case.payment_ordered": _("made a payment order"),  # in earlier versions
+    "not_found.approved": _("approved that a sum is kept for a person not found"),
+    "not_found.cancelled": _("recorded that a person is found, or cancelled that they are not"),
+    "not_found.handed_over": _("recorded that the cash desk has the sum of a person not found"),
+    "not_found.stated": _("stated that a person is not found"),
     "payment.approved": _("approved a payment order"),
     "payment.cancelled": _("cancelled a payment order"),
     "payment.exported": _("downloaded a payment order"),
@@ -22,7 +26,11 @@ ACTIONS: Mapping[str, Promise] = {
 }
 """What the actor did, by the type of the entry."""
 
-SUBJECTS: Mapping[str, Promise] = {"payment.": _("Payment orders"), "waiver.": _("Waivers")}
+SUBJECTS: Mapping[str, Promise] = {
+    "payment.": _("Payment orders"),
+    "waiver.": _("Waivers"),
+    "not_found.": _("Persons not found"),
+}
 """What a day's entries can be narrowed to."""
 
 NAMES: Mapping[str, Promise] = {
@@ -32,6 +40,8 @@ NAMES: Mapping[str, Promise] = {
     "receipt": _("receipt"),
     "cage": _("cage"),
     "paid_on": _("paid on"),
+    "not_found_on": _("not found on"),
+    "kept_until": _("kept until"),
 }
 """What the data are called."""
 

@@ -55,7 +55,7 @@ class CasinoAdmin(StatedAdmin[Casino]):
 
     def get_readonly_fields(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:
         if not officer_of(request).is_superuser:
-            return ("code", "name", "time_zone", "priority_threshold", "false_questions", "sandbox")
+            return ("code", "name", "time_zone", "priority_threshold", "unclaimed_days", "false_questions", "sandbox")
         return ("code", "sandbox") if obj else ()
 
     def get_exclude(self, request: HttpRequest, obj: Model | None = None) -> tuple[str, ...]:

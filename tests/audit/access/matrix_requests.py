@@ -457,6 +457,7 @@ CASINO = {
     "time_zone": "Europe/Paris",
     "cutoff": "06:00",
     "priority_threshold": "100",
+    "unclaimed_days": "365",
     "false_questions": "1",
     "reports_from": "15:00",
     "reports_until": "04:00",
@@ -647,6 +648,10 @@ for _what, _step_form in {
     AT["POST", f"{ORDER}<int:pk>/decide/", _what] = lambda world, site, who, form=_step_form: Ask(
         f"/{ORDER}{site.order.pk}/decide/", form
     )
+AT["POST", f"{ORDER}<int:pk>/decide/", "handed over"] = lambda world, site, who: Ask(
+    f"/{ORDER}{site.kept.pk}/decide/",
+    {"step": "handed_over", "receipt": "R-1", "cage": "main", "paid_on": "2026-11-20"},
+)
 AT["POST", f"{ORDER}<int:pk>/decide/", "approve"] = lambda world, site, who: Ask(
     f"/{ORDER}{site.waiver.pk}/decide/", {"step": "approve", **SIGNED}
 )

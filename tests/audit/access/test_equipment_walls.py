@@ -98,7 +98,13 @@ def test_nobody_but_a_superuser_adds_a_casino_or_sets_what_is_the_installations(
     row, stated = new_casino()
     assert refused(keeper, "casino.added", row, stated) == "not-keeper-here"
     own = {"id": tenant.casino.pk, **settings_of(tenant.casino)}
-    for changed in ({"name": "x"}, {"time_zone": "UTC"}, {"priority_threshold": 7}, {"false_questions": "9.00"}):
+    for changed in (
+        {"name": "x"},
+        {"time_zone": "UTC"},
+        {"priority_threshold": 7},
+        {"unclaimed_days": 7},
+        {"false_questions": "9.00"},
+    ):
         assert refused(keeper, "casino.changed", tenant.casino, {**own, **changed}) == "not-allowed"
 
 
@@ -106,7 +112,7 @@ def test_nobody_changes_a_code_or_makes_a_casino_a_sandbox(tenant: Tenant) -> No
     chief = superuser()
     own = {"id": tenant.casino.pk, **settings_of(tenant.casino)}
     assert refused(chief, "casino.changed", tenant.casino, own) is None
-    for changed in ({"code": "x"}, {"is_sandbox": 1}):
+    for changed in ({"code": "x"}, {"is_sandbox": 1}, {"reference_code": "QQQ"}):
         assert refused(chief, "casino.changed", tenant.casino, {**own, **changed}) == "not-allowed"
     table = {"id": tenant.table.pk, **settings_of(tenant.table)}
     assert refused(chief, "gamingtable.changed", tenant.casino, table) is None
@@ -125,6 +131,7 @@ def test_a_keeper_of_one_casino_sets_nothing_of_another(tenant: Tenant) -> None:
 WRONG_CASINOS = [
     *({"code": ""}, {"code": "a b"}, {"code": "x" * 101}, {"time_zone": ""}, {"time_zone": "x y"}, {"cutoff": "25:00"}),
     *({"priority_threshold": 0}, {"false_questions": "0.00"}, {"false_questions": "13.00"}, {"name": "x" * 201}),
+    *({"unclaimed_days": 0}, {"unclaimed_days": 36_501}, {"reference_code": "qqq"}),
     *({"silent_after_min": 1_441}, {"reports_from": "09:00:00"}),
 ]
 

@@ -210,10 +210,12 @@ class Site:
         return signed
 
     def _order_payments(self) -> None:
-        """Record two winners who are not paid: of one the payment is ordered. Propose to waive what a player owes."""
+        """Record three winners who are not paid: of one the payment is ordered, one is not found. Propose a waiver."""
         stream = self.mark(Mark.RECORD, "four")
         placed = {"bet": "rouge", "stake": 1_000}
-        wagers = [{**placed, "wager": self.mark(Mark.RECORD, name), "player": f"p-{name}"} for name in ("w1", "w2")]
+        wagers = [
+            {**placed, "wager": self.mark(Mark.RECORD, name), "player": f"p-{name}"} for name in ("w1", "w2", "w3")
+        ]
         opened = {"game": "french_roulette", "ruleset": "fr-roulette", "observes": ["collections"]}
         events = numbered(
             self.tenant.opener(stream, **opened),
@@ -223,18 +225,20 @@ class Site:
             ("ball.settled", {"pocket": "2"}),
         )
         of_session = Finding.objects.standing().filter(stream=self._session("four", events), owed__by="house")
-        paid, self.claimed = of_session.order_by("pk")[:2]
+        paid, self.claimed, away = of_session.order_by("pk")[:3]
         overpaid = Finding.objects.standing().filter(casino=self.casino, owed__by="player").exclude(case=None).first()
         reason = self.mark(Mark.RECORD, " asks for it")
         self.order = self._order(paid, OrderKind.PAYMENT, reason)
         assert overpaid is not None
         self.waiver = self._order(overpaid, OrderKind.WAIVER, reason)
+        Casino.objects.filter(pk=self.casino.pk).update(unclaimed_days=1)
+        self.kept = self._order(away, OrderKind.NOT_FOUND, reason, not_found_on=away.gaming_day)
 
-    def _order(self, finding: Finding, kind: OrderKind, reason: str) -> PaymentOrder:
+    def _order(self, finding: Finding, kind: OrderKind, reason: str, **more: Any) -> PaymentOrder:
         case = Case.objects.get(pk=finding.case_id)
         owing = payment_orders.owing_of(case.pk, finding.owed["by"], finding.player)
         assert owing is not None
-        return payment_orders.begin(self.colleague, case, owing, kind, reason=reason)
+        return payment_orders.begin(self.colleague, case, owing, kind, reason=reason, **more)
 
     def _corrected(self, name: str) -> Correction:
         """Record a session in which a wager is corrected after it was paid; return the finding, which waits."""

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from audit.adjudication import replay
 from audit.adjudication.replay import advance
-from audit.models import Finding, FindingCounter
+from audit.models import Casino, Finding, FindingCounter
 from audit.presentation import MISSING, reference
 from audit.transparency import finding_numbers
 from audit.transparency.integrity_findings import integrity_finding, report_tampering
@@ -41,6 +41,11 @@ def references(tenant: Tenant) -> list[str]:
     return [reference(each) for each in found.order_by("year", "number", "pk")]
 
 
+def named(tenant: Tenant, number: int, year: int = 26) -> str:
+    """Return a reference as the casino of a tenant has it."""
+    return f"{tenant.casino.reference_code}-{year}-{number:04d}"
+
+
 def of_rule(stream_id: int, rule: str) -> Finding:
     return Finding.objects.standing().get(stream_id=stream_id, rule=rule)
 
@@ -56,7 +61,9 @@ def test_each_casino_counts_from_one_whatever_others_find() -> None:
         for tenant in (first, second):
             stream_id, _events = session(tenant, f"s{round_of_both}", OVERPAID)
             replayed(stream_id)
-    assert references(first) == references(second) == [f"F-26-000{number}" for number in (1, 2, 3, 4)]
+    for tenant in (first, second):
+        assert references(tenant) == [named(tenant, number) for number in (1, 2, 3, 4)]
+    assert not set(references(first)) & set(references(second))
 
 
 def test_the_year_is_that_of_the_gaming_day() -> None:
@@ -66,8 +73,8 @@ def test_the_year_is_that_of_the_gaming_day() -> None:
         events[0]["data"]["gaming_day"] = day
         assert tenant.post(name, events).status_code == 201
         replayed(tenant.stream(name).stream_id)
-    assert references(tenant)[0] == "F-25-0001"
-    assert "F-26-0001" in references(tenant)
+    assert references(tenant)[0] == named(tenant, 1, 25)
+    assert named(tenant, 1) in references(tenant)
 
 
 def test_what_a_correction_makes_read_otherwise_keeps_its_reference() -> None:
@@ -82,7 +89,9 @@ def test_what_a_correction_makes_read_otherwise_keeps_its_reference() -> None:
     after = of_rule(stream_id, "payout-overpaid")
     assert after.pk != before.pk
     assert reference(after) == reference(before)
-    assert sorted({*references(tenant)}) == ["F-26-0001", "F-26-0002", "F-26-0003"], "the correction is one"
+    assert sorted({*references(tenant)}) == [named(tenant, 1), named(tenant, 2), named(tenant, 3)], (
+        "the correction is one"
+    )
 
 
 def test_what_never_stands_takes_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,15 +105,15 @@ def test_what_never_stands_takes_no_number(monkeypatch: pytest.MonkeyPatch) -> N
     replayed(stream_id)
     left = Finding.objects.get(stream_id=stream_id, rule="payout-overpaid")
     assert (left.number, left.stood_at, reference(left)) == (None, None, MISSING)
-    assert references(tenant) == ["F-26-0001", "F-26-0002", "F-26-0003"]
+    assert references(tenant) == [named(tenant, 1), named(tenant, 2), named(tenant, 3)]
     # What never stood stands after all, found again by a run whose findings stand at once.
     corrected(tenant, events, OVERPAID)
     replayed(stream_id)
     for seq in (16, 17, 18):
         approve(tenant.casino, stream_id, seq)
     replayed(stream_id)
-    assert reference(of_rule(stream_id, "payout-overpaid")) == "F-26-0005"
-    assert sorted({*references(tenant)}) == [f"F-26-000{number}" for number in (1, 2, 3, 4, 5)]
+    assert reference(of_rule(stream_id, "payout-overpaid")) == named(tenant, 5)
+    assert sorted({*references(tenant)}) == [named(tenant, number) for number in (1, 2, 3, 4, 5)]
 
 
 def test_a_batch_costs_one_update_of_the_counter() -> None:
@@ -134,11 +143,11 @@ def test_a_transaction_that_fails_leaves_no_gap() -> None:
     stream = tenant.stream("s")
     with transaction.atomic():
         unstored(stream, range(1, 2))[0].save()
-        assert references(tenant) == ["F-26-0001"]
+        assert references(tenant) == [named(tenant, 1)]
         transaction.set_rollback(True)
     assert references(tenant) == []
     unstored(stream, range(2, 3))[0].save()
-    assert references(tenant) == ["F-26-0001"]
+    assert references(tenant) == [named(tenant, 1)]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -158,7 +167,7 @@ def test_workers_that_find_at_the_same_time_give_each_number_once() -> None:
 
     with ThreadPoolExecutor(len(streams)) as workers:
         list(workers.map(read_through, streams))
-    assert references(tenant) == [f"F-26-{number:04d}" for number in range(1, 9)]
+    assert references(tenant) == [named(tenant, number) for number in range(1, 9)]
 
 
 @contextmanager
@@ -175,7 +184,7 @@ def test_the_same_report_of_tampering_takes_no_second_number() -> None:
     for _again in range(3):
         report_tampering(stream_id, 1, expected=b"\1", recorded=b"\2")
     unstored(tenant.stream("s"), range(2, 3))[0].save()
-    assert references(tenant) == ["F-26-0001", "F-26-0002"]
+    assert references(tenant) == [named(tenant, 1), named(tenant, 2)]
 
 
 @pytest.mark.superuser
@@ -185,7 +194,7 @@ def test_a_reference_from_before_there_were_numbers_stays_and_is_not_given_again
     replayed(stream_id)
     with without_triggers():
         of_stream = Finding.objects.filter(stream_id=stream_id)
-        of_stream.update(year=None, number=None, opened_at=timezone.now() - timedelta(days=1))
+        of_stream.update(year=None, number=None, reference_code="", opened_at=timezone.now() - timedelta(days=1))
         FindingCounter.objects.filter(casino=tenant.casino).delete()
     before = of_rule(stream_id, "payout-overpaid")
     assert reference(before) == f"F-{before.opened_at:%y}-{before.pk:04d}"
@@ -205,7 +214,43 @@ def test_the_number_of_what_has_stood_is_never_changed() -> None:
     tenant = Tenant()
     stream_id, _events = session(tenant, "s", OVERPAID)
     replayed(stream_id)
-    for changed in ({"number": 77}, {"year": 2001}, {"number": None, "year": None}):
+    for changed in ({"number": 77}, {"year": 2001}, {"number": None, "year": None}, {"reference_code": "ZZZ"}):
         with pytest.raises(IntegrityError, match="does not change"), transaction.atomic():
             Finding.objects.filter(stream_id=stream_id).update(**changed)
-    assert references(tenant) == ["F-26-0001", "F-26-0002"]
+    assert references(tenant) == [named(tenant, 1), named(tenant, 2)]
+
+
+@pytest.mark.superuser
+def test_what_was_numbered_without_a_code_stays_without_it_and_so_does_what_continues_it() -> None:
+    tenant = Tenant()
+    stream_id, events = session(tenant, "s", OVERPAID)
+    replayed(stream_id)
+    with without_triggers():
+        Finding.objects.filter(stream_id=stream_id).update(reference_code="")
+    before = references(tenant)
+    assert before == ["F-26-0001", "F-26-0002"]
+    corrected(tenant, events, PAID_EVEN_MORE)
+    replayed(stream_id)
+    approve(tenant.casino, stream_id, 16)
+    replayed(stream_id)
+    assert reference(of_rule(stream_id, "payout-overpaid")) in before
+    assert named(tenant, 3) in references(tenant), "a new one has the code"
+
+
+def test_no_casino_takes_the_code_of_another() -> None:
+    codes = ["deauville", "Deauville-2", "D", "d-1", "9", "99"]
+    taken = [Casino.objects.create(code=code, name=code).reference_code for code in codes]
+    assert taken == ["DEA", "DEB", "DXX", "DXA", "XXX", "XXA"]
+    for code in ("DEA", "de", ""):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            Casino.objects.filter(code="99").update(reference_code=code)
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Casino.objects.create(code="another", name="Another", reference_code="DEA")
+
+
+def test_a_casino_gets_a_code_when_all_like_its_own_are_taken() -> None:
+    with transaction.atomic():
+        Casino.objects.bulk_create([Casino(code=f"zzz{number}", name="Z") for number in range(25 + 26 * 26 + 2)])
+        codes = set(Casino.objects.filter(code__startswith="zzz").values_list("reference_code", flat=True))
+        assert len(codes) == 25 + 26 * 26 + 2
+        transaction.set_rollback(True)

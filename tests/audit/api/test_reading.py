@@ -110,9 +110,10 @@ def test_a_finding_is_found_by_its_reference(tenant: Tenant, stream: str) -> Non
         LoggedStream.objects.get(name=stream), "log-tampered", 1, occurred_at=timezone.now(), facts={}
     )
     finding.save()
-    [one] = tenant.ask("findings?reference=f-26-0001").json()["results"]
-    assert (one["id"], one["reference"]) == (finding.pk, "F-26-0001")
-    for other in ("F-25-0001", "F-26-0002", "F-26-0001x", "7"):
+    code = tenant.casino.reference_code
+    [one] = tenant.ask(f"findings?reference={code.lower()}-26-0001").json()["results"]
+    assert (one["id"], one["reference"]) == (finding.pk, f"{code}-26-0001")
+    for other in (f"{code}-25-0001", f"{code}-26-0002", f"{code}-26-0001x", "F-26-0001", "ZZZ-26-0001", "7"):
         assert tenant.ask(f"findings?reference={other}").json()["results"] == [], other
 
 

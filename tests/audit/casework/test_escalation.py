@@ -98,7 +98,7 @@ def test_without_a_deputy_who_works_there_the_administrators_are_told_the_refere
     assert mailed(desk, desk.administrator) == 1
     [message] = mail.outbox
     assert message.to == ["keeper@casino.example"]
-    assert "F-" in message.subject
+    assert f"{desk.tenant.casino.reference_code}-" in message.subject
     finding = desk.findings[0]
     assert finding.table is not None
     assert f"Table: {finding.table.code}" not in message.body

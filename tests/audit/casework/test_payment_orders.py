@@ -70,7 +70,7 @@ class Claim:
 
     def trail(self) -> list[tuple[str, str, str]]:
         entries = audit_trail.entries_of(self.desk.tenant.casino.pk, datetime.now(UTC).date())
-        found = (each for each in entries if each.type.startswith(("payment.", "waiver.")))
+        found = (each for each in entries if each.type.startswith(("payment.", "waiver.", "not_found.")))
         return [(each.type, each.actor, str(each.data.get("order", ""))) for each in found]
 
 

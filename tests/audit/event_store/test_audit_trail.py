@@ -89,6 +89,7 @@ def test_a_change_at_the_desk_is_recorded_with_its_fields(tenant: Tenant) -> Non
         "time_zone": "Europe/Paris",
         "cutoff": "06:00",
         "priority_threshold": "100",
+        "unclaimed_days": "365",
         "false_questions": "1",
     }
     assert client.post(change, form).status_code == 302

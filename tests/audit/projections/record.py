@@ -203,14 +203,22 @@ def _treat_cases(casino: Casino, of_dice: list[int], of_decided: list[int]) -> N
 
 
 def _order_payments(casino: Casino) -> None:
-    """Have officers pay a claim of the house, after a first order was cancelled, and waive one that a player owes."""
+    """Have officers pay a claim of the house, whose player was not found before, and waive one that a player owes."""
     for case in Case.objects.filter(casino=casino.casino).order_by("pk"):
         for owing in payment_orders.owings_of(case.pk):
             kind = OrderKind.PAYMENT if owing.by == "house" else OrderKind.WAIVER
             if PaymentOrder.objects.filter(casino=casino.casino, kind=kind).exists():
                 continue
-            first = payment_orders.begin(casino.officer, case, owing, kind, reason="the player asks")
-            payment_orders.cancel(casino.second, first, reason="another amount was meant")
+            first, since = kind, None
+            if kind == OrderKind.PAYMENT:
+                first, since = (
+                    OrderKind.NOT_FOUND,
+                    payment_orders.findings_of(case.pk, "house", owing.player)[0].gaming_day,
+                )
+            begun = payment_orders.begin(
+                casino.officer, case, owing, first, reason="the player is away", not_found_on=since
+            )
+            payment_orders.cancel(casino.second, begun, reason="the player came back")
             order = payment_orders.begin(casino.officer, case, owing, kind, reason="the player asks again")
             order = payment_orders.approve(casino.second, order) if order.state == "waiting" else order
             if kind == OrderKind.PAYMENT:

@@ -120,7 +120,7 @@ def test_a_report_has_the_finding_of_a_recount_that_no_worker_had_come_to(db: No
     recounted = {"rule": "entry-corrected", "severity": "info", "hours": 720, "largest": [largest]}
     for row in (row for rows in found for row in rows):
         for each in row["facts"].get("largest", ()):
-            assert each.pop("reference").startswith("F-")
+            assert each.pop("reference").startswith("ANE-")
     of_corrections = [
         [(row["facts"], row["found"], row["verdict"]) for row in rows if row["facts"]["rule"] in CORRECTION_RULES]
         for rows in found

@@ -191,7 +191,7 @@ def test_what_is_open_says_who_owes_whom_how_much_at_which_table(content: dict[s
         facts["largest"] = [each for each in facts["largest"] if each["by"]]
     with translation.override("en"):
         still_open, *_others = director.listings(content)
-    assert still_open.items[0].reference.startswith("F-")
+    assert still_open.items[0].reference.startswith("DIR-")
     owing = [item for item in still_open.items if item.rule]
     assert owing
     for item in owing:

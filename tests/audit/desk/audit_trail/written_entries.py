@@ -59,8 +59,9 @@ def put_together() -> dict[tuple[str, str], set[str]]:
         ("audit.casework.actions", "transition.event"): {each.event for each in TRANSITIONS.values()},
         ("audit.casework.payment_orders", "BEGUN[kind]"): {*BEGUN.values()},
         ("audit.casework.payment_orders", "f'{order.kind}.{step}'"): {
-            *(f"payment.{step}" for step in Step),
-            *(f"waiver.{step}" for step in Step if step != Step.PAID),
+            *(f"payment.{step}" for step in Step if step != Step.HANDED_OVER),
+            *(f"waiver.{step}" for step in (Step.APPROVED, Step.CANCELLED)),
+            *(f"not_found.{step}" for step in Step if step != Step.PAID),
         },
         ("audit.corrections.decisions", "f'correction.{verdict}'"): {f"correction.{verdict}" for verdict in Verdict},
         ("audit.desk.audited_admin", "f'{row._meta.model_name}.{verb}'"): {*_of_sections()},

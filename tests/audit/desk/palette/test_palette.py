@@ -45,14 +45,26 @@ def test_a_reference_leads_to_its_finding_and_to_no_other() -> None:
     [(words, address)] = found(client_of(desk.first), name.lower())["Findings"]
     assert address == f"/admin/audit/finding/{finding.pk}/change/"
     assert name in words
-    other_year = f"F-{int(name[2:4]) - 1:02}{name[4:]}"
+    other_year = f"{name[:4]}{int(name[4:6]) - 1:02}{name[6:]}"
     assert "Findings" not in found(client_of(desk.first), other_year)
 
 
-def test_a_reference_leads_to_one_finding_at_each_casino_that_has_it() -> None:
+def test_a_reference_is_of_one_casino_however_many_an_officer_sees() -> None:
     desk, other = Desk(), Desk()
-    name = reference(desk.findings[0])
-    assert name == reference(other.findings[0]), "each casino counts by itself"
+    Membership.objects.create(officer=desk.first, casino=other.tenant.casino, role=Role.OFFICER)
+    for each in (desk, other):
+        [(_words, address)] = found(client_of(desk.first), reference(each.findings[0]))["Findings"]
+        assert address == f"/admin/audit/finding/{each.findings[0].pk}/change/"
+
+
+@pytest.mark.superuser
+def test_a_printed_reference_without_a_code_leads_to_one_finding_at_each_casino_that_has_it() -> None:
+    desk, other = Desk(), Desk()
+    findings = Finding.objects.filter(pk__in=[each.findings[0].pk for each in (desk, other)])
+    with without_triggers():
+        findings.update(reference_code="")
+    name, same = map(reference, findings)
+    assert name == same == f"F-{findings[0].year % 100}-0001"
     assert len(found(client_of(desk.first), name)["Findings"]) == 1
     Membership.objects.create(officer=desk.first, casino=other.tenant.casino, role=Role.OFFICER)
     of_both = found(client_of(desk.first), name)["Findings"]
