@@ -224,6 +224,7 @@ MORE: Mapping[str, Way] = MappingProxyType(
         "groups": f"{DESK}/finding/groups/",
         "batch": _batch,
         "information-of-a-night": linked(f"{DESK}/informationsigning/", "#content a[href*='/night/']"),
+        "listings": f"{DESK}/listing/",
         "payment-orders": f"{DESK}/paymentorder/",
         "payment-order": linked(f"{DESK}/paymentorder/", FIRST_ROW),
         "connections": "/admin/connections/",

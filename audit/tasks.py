@@ -35,8 +35,10 @@ from audit.notifications import (
     inbox_mail,
     mail,
     reopened_mail,
+    sighting_mail,
     webhook_delivery,
 )
+from audit.persons import sightings
 from audit.reconciliation import runs, sessions
 from audit.reconciliation.gaming_days import last_ended
 from audit.register import touched
@@ -248,10 +250,22 @@ def mail_inbox(*, officer_id: int, casino_id: int, **kwargs: Any) -> int:
 
 
 @shared_task(ignore_result=True)
+def mail_sighting(*, sighting_id: int, **kwargs: Any) -> bool:
+    """Mail the officers of a casino that an excluded player is at a table. Return False if that was done already."""
+    return sighting_mail.send(sighting_id)
+
+
+@shared_task(ignore_result=True)
 def sweep_cases(**kwargs: Any) -> int:
-    """Escalate the cases whose deadline has passed, and mail what was not mailed. Return how many were escalated."""
+    """Escalate the cases whose deadline has passed, look for listed players, and mail what was not mailed.
+
+    Return how many were escalated.
+    """
     now = timezone.now()
     escalated = escalation.escalate_late(now)
+    sightings.sweep(now)
+    for sighting_id in sighting_mail.waiting(now):
+        mail_sighting.delay(sighting_id=sighting_id)
     for request_id in escalation.requests_to_mail(now):
         mail_video_request.delay(request_id=request_id)
     for officer_id, casino_id in escalation.officers_to_mail(now):

@@ -130,6 +130,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     "audit_signoffexception": _READ,
     "audit_nightsubscriber": {**_READ, WEB: "insert, update, delete"},
     **{f"audit_{name}": _INSERTED for name in ("inboxdigest", "reopenednotice")},
+    "audit_sighting": {**_READ, WORKER: f"insert, update ({_DELIVERY})"},
     "audit_nightdelivery": {**_READ, WEB: "delete", WORKER: "insert"},  # deleted with its subscriber
     # Casinos, tables, keys, webhooks: written by functions. Commands do more. One reconciliation at a time locks the
     # casino's row, which takes a right to change it.
@@ -188,7 +189,7 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     # The house register, decisions on corrections, epochs and archived months of the log: written by functions.
     **{f"audit_{name}": _READ for name in ("registerentry", "correctiondecision", "logepoch", "archivedmonth")},
     **{f"audit_{name}": _READ for name in ("sessionclosing", "erasedperson", "findingcounter")},  # by functions, too
-    "audit_paymentorder": _READ,  # by functions, too
+    **{f"audit_{name}": _READ for name in ("paymentorder", "listing")},  # by functions, too
     **{f"audit_officer_{name}": {WEB: "select"} for name in ("groups", "user_permissions")},
     # Of Django and its apps.
     **{f"auth_{name}": {WEB: "select"} for name in ("group", "group_permissions", "permission")},
@@ -272,6 +273,9 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     **{f"audit_act_not_found_{verb}": () for verb in ("stated", "approved", "handed_over", "cancelled")},
     **{f"audit_{name}": () for name in ("begin_order", "go_on_with_order", "guard_payment_order", "minor_units")},
     **{f"audit_{name}": () for name in ("may_order", "clear_claim", "clear_found", "keep_cleared")},
+    **{f"audit_act_listing_{verb}": () for verb in ("proposed", "approved", "declined")},
+    **{f"audit_act_listing_removal_{verb}": () for verb in ("proposed", "approved", "declined")},
+    **{f"audit_{name}_listing": () for name in ("go_on_with", "guard")},
     **{f"audit_act_log_{verb}": () for verb in ("recovered", "archived", "attached", "detached", "destroyed")},
     **{f"audit_{name}": () for name in ("report_of", "demand_log_owner", "demand_nothing_open", "move_archived")},
     **{f"audit_{name}": () for name in ("act_person_erased", "as_ascii", "as_json_ascii", "keep_public_key")},

@@ -6,7 +6,8 @@
     + money        one more from the casino's threshold on, one less below a tenth of it, by what the incident owes; of
                    a question about a person, by what he won or lost beyond chance
     + repetition   one more where the same croupier has two more findings of the rule within thirty days
-    + persons      one more where three players are owed or owe, or a question is about a player and a croupier
+    + persons      one more where three players are owed or owe, where a question is about a player and a croupier, or
+                   where a player is on the casino's watch list
 
 A finding about chance itself is unfair whatever the sum: it has the highest. The severity of a finding is the law's
 and never changes by this. The end of the video decides the deadline, and so the group: ``sql/priority.sql``. A question
@@ -141,6 +142,11 @@ _PERSONS = f"""(case when {_IS_QUESTION} then
         where m.case_id = "audit_finding"."case_id" and m.status = 'standing' and m.difference is not null
           and m.owed is not null) end)"""
 
+_WATCHED = """(exists (select from audit_finding m
+  join audit_listing l on l.casino_id = m.casino_id and l.code = m.player
+  where m.case_id = "audit_finding"."case_id" and m.status = 'standing' and l.kind = 'watch'
+    and l.state in ('listed', 'leaving') and (l.last_day is null or l.last_day >= m.gaming_day)))"""
+
 
 def units_of_currency() -> Func:
     """Return the minor units in one unit of a finding's currency."""
@@ -151,15 +157,16 @@ def with_priority(findings: QuerySet[Finding]) -> QuerySet[Any]:
     """Return ``findings``, each with what its priority comes from, and the priority: None where there is no case.
 
     ``priority_money`` is -1, 0 or 1, ``priority_repeated`` whether others are like it, ``priority_persons`` whether
-    several persons are concerned; ``priority_evidence`` is the power of ten of the odds against chance of a question
-    about a person, None of anything else. ``question_facts`` are what the latest question of its incident says that
-    the person staked and won; None if none does.
+    several persons are concerned, ``priority_watched`` whether a player is on the watch list; ``priority_evidence`` is
+    the power of ten of the odds against chance of a question about a person, None of anything else. ``question_facts``
+    are what the latest question of its incident says that the person staked and won; None if none does.
     """
     described = findings.annotate(
         priority_money=_money_step(),
         priority_repeated=is_repeated(),
         priority_evidence=RawSQL(_EVIDENCE, (), IntegerField()),
         priority_persons=RawSQL(_PERSONS, (), BooleanField()),
+        priority_watched=RawSQL(_WATCHED, (), BooleanField()),
         question_facts=RawSQL(_FACTS, (), JSONField(null=True)),
     )
     return described.annotate(priority=Case(When(case=None, then=Value(None)), default=_priority()))
@@ -237,6 +244,7 @@ def priority_over(row: str) -> tuple[str, tuple[Any, ...]]:
             ("priority_repeated", BooleanField()),
             ("priority_evidence", IntegerField()),
             ("priority_persons", BooleanField()),
+            ("priority_watched", BooleanField()),
             ("case_rule", CharField()),
             ("case_weight", IntegerField()),
         )
@@ -254,7 +262,7 @@ def _priority(rule: str = "case__rule", weight: str = "case__weight") -> Case:
         - F(weight)
         + Coalesce(F("priority_money"), Value(0))
         + Case(When(priority_repeated=True, then=Value(1)), default=Value(0))
-        + Case(When(priority_persons=True, then=Value(1)), default=Value(0))
+        + Case(When(Q(priority_persons=True) | Q(priority_watched=True), then=Value(1)), default=Value(0))
         + Case(
             When(priority_evidence__gte=STRONGEST, then=Value(3)),
             When(priority_evidence__gte=STRONG, then=Value(2)),
@@ -295,6 +303,7 @@ class _Why:
     money: int | None
     is_repeated: bool
     has_several_persons: bool
+    is_watched: bool
     is_unfair: bool
     odds: str
     is_before_video_ends: bool
@@ -317,6 +326,7 @@ def reasons(finding: Finding) -> list[str]:
         money,
         bool(finding.priority_repeated),  # type: ignore[attr-defined]  # annotated
         bool(finding.priority_persons),  # type: ignore[attr-defined]  # annotated
+        bool(finding.priority_watched),  # type: ignore[attr-defined]  # annotated
         case.rule in UNFAIR,
         "" if evidence is None else whole_times(10**evidence),
         finding.heads_case and is_deadlines_reason(case, finding),
@@ -341,4 +351,6 @@ def _reasons(why: _Why, active: str | None) -> tuple[str, ...]:
         parts.append(gettext("repeated by the same croupier"))
     if why.has_several_persons:
         parts.append(gettext("several persons concerned"))
+    if why.is_watched:
+        parts.append(gettext("player on the watch list"))
     return (*parts, *last)

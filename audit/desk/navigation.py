@@ -30,7 +30,8 @@ from audit.desk.findings.queues import HEADS, OPEN
 from audit.desk.prepared import counted, key_of, prepared
 from audit.desk.scoped_admin import in_record, narrowed, officer_of, scope_of, section_of_page
 from audit.desk.typed_admin import ModelAdmin
-from audit.models import Finding, JobKind, NightReport, NightState, Officer, Role
+from audit.models import Finding, JobKind, NightReport, NightState, Officer, Role, Sighting
+from audit.persons import sightings
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +155,9 @@ PAGES: tuple[tuple[str | Promise, tuple[Page, ...]], ...] = (
         _("The floor"),
         (
             _list(_("Tables"), "loggedstream", "tables", is_tab=True),
-            _list(_("People"), "person", "people"),
+            _list(
+                _("People"), "person", "people", children=(_list(_("Watch and exclusion lists"), "listing"),),
+            ),
             Page(
                 _("Rules and law"), "rules", "rules", needs=SEE, covers=("rule", "law"),
                 children=(_list(_("House register"), "registerentry"),),
@@ -263,13 +266,14 @@ def _counts(request: HttpRequest) -> Mapping[str, int]:
     if not scope_of(request, *SEE, *DECIDE):
         return {"late": 0}
     found = counted("waits", WAITS, request, lambda now: _waits(request, now))
-    return {**found, "to_approve": sum(found[kind] for kind in TO_APPROVE)}
+    to_approve = sum(found[kind] for kind in TO_APPROVE)
+    return {**found, "inbox": found["inbox"] + found["sightings"], "to_approve": to_approve}
 
 
-TO_APPROVE = ("closings", "corrections", "sessions", "orders", "entries", "accounts")
+TO_APPROVE = ("closings", "corrections", "sessions", "orders", "listings", "entries", "accounts")
 """The kinds of proposals that wait for a second officer."""
 
-WAITS = ("open", "late", *TO_APPROVE, "nights", "inbox")
+WAITS = ("open", "late", *TO_APPROVE, "nights", "inbox", "sightings")
 """What is counted."""
 
 
@@ -289,12 +293,18 @@ def _waits(request: HttpRequest, now: datetime) -> dict[str, QuerySet[Any]]:
         "corrections": narrowed(proposed.corrections(request), request),
         "sessions": narrowed(proposed.sessions(request), request),
         "orders": narrowed(proposed.orders(request), request),
+        "listings": narrowed(proposed.listings(request), request),
         "entries": narrowed(proposed.entries(request), request),
         "accounts": proposed.accounts(request),
         "inbox": narrowed(
             scope_of(request, *WRITERS).rows(actions_of_others(officer_of(request), now), casino="case__casino"),
             request,
             "case__casino",
+        ),
+        "sightings": narrowed(
+            scope_of(request, *WRITERS).rows(sightings.recent(Sighting.objects.all(), now), casino="listing__casino"),
+            request,
+            "listing__casino",
         ),
         "nights": in_record(unsigned.filter(~Exists(newer)), request),
     }

@@ -8,6 +8,7 @@ import audit.desk.findings.admin
 import audit.desk.information.admin
 import audit.desk.jobs.admin
 import audit.desk.ledger.admin
+import audit.desk.listings.admin
 import audit.desk.nights.admin
 import audit.desk.payment_orders.admin
 import audit.desk.persons.admin

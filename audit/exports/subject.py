@@ -33,6 +33,7 @@ from audit.models import (
     ErasedPerson,
     Finding,
     LedgerProcess,
+    Listing,
     Person,
     Quarantined,
     StreamMoney,
@@ -60,6 +61,7 @@ sessions.csv      money of each session: chips bought and cashed, stakes; a play
 findings.csv      findings about the id, with their cases
 actions.csv       what was done on these cases, and when; not by whom
 complaints.csv    complaints of the player, and their answers
+listings.csv      entries about the player on the watch list and the exclusion list; not by whom
 processes.csv     what the evidence ledger follows
 refused.csv       refused requests in which the id stands; not their content
 trail.csv         entries of the officers' trail that name the id: what was done, and when; not by whom. Of one that
@@ -155,6 +157,7 @@ def subject_file(
         _sessions(stream_ids, subject),
         *_findings(casino, subject),
         _complaints(casino, subject),
+        _listings(casino, subject),
         _processes(casino, subject),
         _refused(casino, quoted),
         _trail(casino, code, quoted),
@@ -278,6 +281,15 @@ def _complaints(casino: Casino, subject: PersonId) -> _Table:
             )
             about = (row.stream.name, row.seq, f"{row.clock:%H:%M}", row.wager, row.came, row.words, row.entered_at)
             table.rows.append((*about, *given))
+    return table
+
+
+def _listings(casino: Casino, subject: PersonId) -> _Table:
+    columns = ("list", "state", "reason", "last_day", "proposed_at", "approved_at", "removal_reason", "ended_at")
+    table = _Table("listings", (*columns, "end_reason"))
+    if subject.family == Family.PLAYER:
+        rows = Listing.objects.filter(casino=casino, code=subject.code).order_by("pk")
+        table.rows = list(rows.values_list("kind", *columns[1:], "end_reason"))
     return table
 
 

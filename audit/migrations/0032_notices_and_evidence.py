@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('audit', '0029_heartbeats'),
+        ('audit', '0031_listings'),
     ]
 
     operations = [

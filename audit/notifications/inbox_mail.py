@@ -21,8 +21,10 @@ from audit.access.scope import officers_with
 from audit.casework import inbox
 from audit.casework.priority import HIGHEST, priority_of
 from audit.casework.titles import incident_title
-from audit.models import Casino, InboxDigest, NightSubscriber, Officer
+from audit.models import Casino, InboxDigest, NightSubscriber, Officer, Sighting
 from audit.notifications import delivery
+from audit.notifications.sighting_mail import sighting_in_words
+from audit.persons import sightings
 from audit.presentation import date_time, labelled, reference
 from settlement.catalogue import Language
 
@@ -57,15 +59,16 @@ def send(officer_id: int, casino_id: int, now: datetime) -> int:
                 officer=officer, casino=casino, gaming_day=casino.gaming_day_at(now)
             )
             lines = [line for found in inbox.lines_of(officer, [casino_id], now).values() for line in found]
-            if not is_new or not lines:  # another worker mails it, or nothing waits on this morning
+            seen = list(sightings.recent(Sighting.objects.filter(listing__casino=casino), now))
+            if not is_new or not (lines or seen):  # another worker mails it, or nothing waits on this morning
                 return 0
-            delivery.hand_over(_message(officer, casino, lines))
+            delivery.hand_over(_message(officer, casino, lines, seen))
     except delivery.NotTaken:
         return 0
-    return len(lines)
+    return len(lines) + len(seen)
 
 
-def _message(officer: Officer, casino: Casino, lines: list[inbox.Line]) -> EmailMessage:
+def _message(officer: Officer, casino: Casino, lines: list[inbox.Line], seen: list[Sighting]) -> EmailMessage:
     chosen = NightSubscriber.objects.filter(casino=casino, officer=officer).values_list("language", flat=True).first()
     with translation.override(cast(Language, chosen or settings.LANGUAGE_CODE)):
         titles = {
@@ -76,12 +79,13 @@ def _message(officer: Officer, casino: Casino, lines: list[inbox.Line]) -> Email
             "reopened": _("Reopened"),
             "decided": _("Decided"),
         }
-        named = casino.name or casino.code
+        named, number = casino.name or casino.code, len(lines) + len(seen)
         words = ngettext(
-            "%(number)d line in your inbox, %(casino)s", "%(number)d lines in your inbox, %(casino)s", len(lines)
+            "%(number)d line in your inbox, %(casino)s", "%(number)d lines in your inbox, %(casino)s", number
         )
-        subject = words % {"number": len(lines), "casino": named}
-        body = [labelled(titles[line.kind], _about(line, casino)) for line in lines]
+        subject = words % {"number": number, "casino": named}
+        body = [sighting_in_words(each) for each in seen]
+        body += [labelled(titles[line.kind], _about(line, casino)) for line in lines]
     return EmailMessage(" ".join(subject.split()), "\n".join([*body, ""]), to=[officer.email])
 
 

@@ -31,6 +31,7 @@ from audit.projections.found import wrong_findings
 from audit.projections.information import wrong_information
 from audit.projections.ledger import wrong_ledger
 from audit.projections.ledger_origins import Origins
+from audit.projections.listings import wrong_listings
 from audit.projections.night_runs import wrong_night_runs
 from audit.projections.nights import wrong_nights
 from audit.projections.officers import wrong_officers
@@ -45,6 +46,8 @@ from audit.projections.snapshots import wrong_snapshot
 from audit.transparency.decisions import wrong_decisions
 from audit.transparency.verify import verify
 from audit.transparency.verify_tree import TreeVerification
+
+_DELIVERY = "sent_at failures failing_since next_try_at given_up_at error"
 
 TABLES: Mapping[str, tuple[Line, ...]] = {
     # The log
@@ -182,33 +185,28 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
         ),
         not_held(why.ROW_ID, "id"),
     ),
+    "audit_listing": (
+        held(
+            wrong_listings,
+            "casino_id number kind code last_day reason state proposed_by_id proposed_at approved_by_id approved_at"
+            " removal_by_id removal_at removal_reason ended_by_id ended_at end_reason",
+        ),
+        not_held(why.ROW_ID, "id"),
+    ),
+    "audit_sighting": (not_held(why.SENDING, f"id listing_id stream_id gaming_day seen_at {_DELIVERY}"),),
     "audit_deadline": (held(wrong_deadlines, "casino_id severity hours"), not_held(why.ROW_ID, "id")),
     "audit_escalation": (not_held(why.SENDING, "id case_id deadline at deputy_id"),),
-    "audit_escalationnotice": (
-        not_held(
-            why.SENDING, "id sent_at failures failing_since next_try_at given_up_at error escalation_id officer_id"
-        ),
-    ),
+    "audit_escalationnotice": (not_held(why.SENDING, f"id {_DELIVERY} escalation_id officer_id"),),
     "audit_videorequest": (
         held(
             wrong_video_requests,
             "id case_id finding_id requested_by_id requested_at address language begins_at ends_at kept_until",
         ),
-        not_held(why.SENDING, "sent_at failures failing_since next_try_at given_up_at error"),
+        not_held(why.SENDING, _DELIVERY),
     ),
     "audit_alert": (not_held(why.SENDING, "id casino_id table_id kind since opened_at ended_at ended_by"),),
-    "audit_alertmessage": (
-        not_held(
-            why.SENDING,
-            "id sent_at failures failing_since next_try_at given_up_at error alert_id webhook_id is_of_end",
-        ),
-    ),
-    "audit_alertnotice": (
-        not_held(
-            why.SENDING,
-            "id sent_at failures failing_since next_try_at given_up_at error alert_id officer_id is_of_end",
-        ),
-    ),
+    "audit_alertmessage": (not_held(why.SENDING, f"id {_DELIVERY} alert_id webhook_id is_of_end"),),
+    "audit_alertnotice": (not_held(why.SENDING, f"id {_DELIVERY} alert_id officer_id is_of_end"),),
     "audit_savedview": (not_held(why.NOT_RECORD, "id officer_id name query is_shared"),),
     "audit_attachment": (
         held(wrong_attachments, "id case_id officer_id at name kind size sha256 content erased_at erased_by_id"),

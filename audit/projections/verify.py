@@ -32,6 +32,7 @@ from audit.projections.feed import wrong_contacts, wrong_counters, wrong_feed, w
 from audit.projections.found import Figures, wrong_findings
 from audit.projections.information import wrong_information
 from audit.projections.ledger import wrong_ledger
+from audit.projections.listings import wrong_listings
 from audit.projections.night_runs import wrong_night_runs
 from audit.projections.nights import wrong_nights
 from audit.projections.officers import wrong_officers
@@ -90,6 +91,7 @@ def _parts(
     yield wrong_register(casino_id)
     yield wrong_closings(casino_id)
     yield wrong_orders(casino_id)
+    yield wrong_listings(casino_id)
     yield wrong_nights(casino_id)
     yield wrong_night_runs(casino_id)
     yield wrong_complaints(casino_id)

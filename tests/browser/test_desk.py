@@ -37,6 +37,8 @@ from audit.models import (
     JobKind,
     LedgerProcess,
     LedgerQuestion,
+    Listing,
+    ListKind,
     NightSubscriber,
     Officer,
     Person,
@@ -45,6 +47,7 @@ from audit.models import (
     WhatIf,
 )
 from audit.notifications import webhooks
+from audit.persons import listings
 from audit.reconciliation import runs, sessions
 from audit.register import entries as register
 from audit.register.entries import Proposal
@@ -385,6 +388,7 @@ def _pages_with_content(
         "API key": f"/admin/audit/apikey/{desk.tenant.key.pk}/change/",
         **_pages_of_webhooks(desk),
         **_pages_of_payment_orders(desk),
+        **_pages_of_listings(desk),
         "information": "/admin/audit/informationsigning/",
         "information of a night": f"/admin/audit/informationsigning/night/{desk.tenant.casino.pk}/{DAY}/",
         "tables": "/admin/audit/gamingtable/",
@@ -427,6 +431,19 @@ def _pages_of_payment_orders(desk: Desk) -> dict[str, str]:
         "payment orders": "/admin/audit/paymentorder/",
         "waiver to propose": asks,
         "waiver": reverse("admin:audit_paymentorder_change", args=(order.pk,)),
+    }
+
+
+def _pages_of_listings(desk: Desk) -> dict[str, str]:
+    """Return the pages about lists: of a player whom an officer proposed for the watch list."""
+    casino = desk.tenant.casino
+    person, _is_new = Person.objects.get_or_create(casino=casino, code="listed", kind="player", name="Anna Listed")
+    proposed = Listing.objects.filter(casino=casino).first()
+    listing = proposed or listings.propose(desk.first, casino, ListKind.WATCH, person.code, reason="bets late")
+    return {
+        "watch and exclusion lists": "/admin/audit/listing/",
+        "player to list": reverse("admin:audit_listing_new", args=(person.pk,)),
+        "listed player": reverse("admin:audit_listing_change", args=(listing.pk,)),
     }
 
 

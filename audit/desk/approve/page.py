@@ -31,7 +31,17 @@ from audit.desk.navigation import is_of_several
 from audit.desk.scoped_admin import demands, narrowed, scope_of
 from audit.desk.sessions import session_name
 from audit.exports.findings import add_names
-from audit.models import AccountRequest, CaseAction, Casino, Finding, PaymentOrder, RegisterEntry, SessionClosing
+from audit.models import (
+    AccountRequest,
+    CaseAction,
+    Casino,
+    Finding,
+    Listing,
+    ListState,
+    PaymentOrder,
+    RegisterEntry,
+    SessionClosing,
+)
 from audit.presentation import (
     finding_title,
     money_in_prose,
@@ -84,6 +94,7 @@ def approve_view(request: HttpRequest) -> HttpResponse:
     corrections = narrowed(waiting.corrections(request), request)
     sessions = narrowed(waiting.sessions(request), request)
     orders = narrowed(waiting.orders(request), request)
+    listings = narrowed(waiting.listings(request), request)
     entries = narrowed(waiting.entries(request), request)
     accounts = waiting.accounts(request)
     kinds = [
@@ -98,6 +109,7 @@ def approve_view(request: HttpRequest) -> HttpResponse:
             *("orders", _("Payment orders"), _orders(request, orders), orders),
             *("paymentorder", "?state__exact=waiting"),
         ),
+        _kind("listings", _("Watch and exclusion lists"), _listings(request, listings), listings, "listing"),
         _kind("entries", _("House register"), _entries(entries), entries, "registerentry"),
         _kind("accounts", _("Accounts"), _accounts(accounts), accounts, "officer"),
     ]
@@ -219,6 +231,24 @@ def _orders(request: HttpRequest, orders: QuerySet[PaymentOrder]) -> Iterator[Li
             officer_name(order.ordered_by),
             order.ordered_at,
             order.casino,
+            SafeString(""),
+        )
+
+
+def _listings(request: HttpRequest, listings: QuerySet[Listing]) -> Iterator[Line]:
+    rows = listings.select_related("casino", "proposed_by", "removal_by").order_by("proposed_at")
+    for listing in rows[:SHOWN]:
+        is_removal = listing.state == ListState.LEAVING
+        words = _("removal: %(list)s") if is_removal else "%(list)s"
+        yield Line(
+            reverse("admin:audit_listing_change", args=(listing.pk,)),
+            capfirst(words % {"list": listing.get_kind_display()}),
+            " · ".join(filter(None, (listing.code, str(listing.casino) if is_of_several(request) else ""))),
+            SafeString(""),
+            listing.removal_reason if is_removal else listing.reason,
+            officer_name(listing.removal_by if is_removal else listing.proposed_by),
+            listing.removal_at if is_removal and listing.removal_at is not None else listing.proposed_at,
+            listing.casino,
             SafeString(""),
         )
 

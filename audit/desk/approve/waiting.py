@@ -6,7 +6,7 @@ why it cannot be decided on its own page.
 
 from __future__ import annotations
 
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpRequest
 
 from audit.access import keepers
@@ -15,9 +15,12 @@ from audit.corrections import waiting
 from audit.desk.findings.queues import HEADS
 from audit.desk.scoped_admin import officer_of, scope_of
 from audit.models import (
+    UNDECIDED,
     AccountRequest,
     CorrectionDecision,
     Finding,
+    Listing,
+    ListState,
     OrderState,
     PaymentOrder,
     RegisterEntry,
@@ -66,6 +69,13 @@ def orders(request: HttpRequest) -> QuerySet[PaymentOrder]:
     """Return the payment orders, waivers and sums to keep that another officer asked for and that take a second one."""
     waits = PaymentOrder.objects.filter(state=OrderState.WAITING).exclude(ordered_by=officer_of(request))
     return scope_of(request, Capability.APPROVE_CASES).rows(waits)
+
+
+def listings(request: HttpRequest) -> QuerySet[Listing]:
+    """Return the entries of lists that another officer proposed, and those whose removal another proposed."""
+    actor = officer_of(request)
+    own = Q(state=ListState.WAITING, proposed_by=actor) | Q(state=ListState.LEAVING, removal_by=actor)
+    return scope_of(request, Capability.APPROVE_CASES).rows(Listing.objects.filter(state__in=UNDECIDED).exclude(own))
 
 
 def accounts(request: HttpRequest) -> QuerySet[AccountRequest]:

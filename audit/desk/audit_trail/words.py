@@ -17,6 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from audit.consumers import REGISTRY
 from audit.desk.audit_trail import case_words, message_words
 from audit.desk.information import words as information
+from audit.desk.listings import words as listings
 from audit.desk.payment_orders import words as payment_orders
 from audit.models import (
     AlertEnd,
@@ -24,6 +25,7 @@ from audit.models import (
     JobKind,
     JobState,
     KeyScope,
+    ListKind,
     NightState,
     PersonKind,
     RequestState,
@@ -203,6 +205,7 @@ ACTIONS: Mapping[str, Promise] = MappingProxyType(
         "work.stopped": _("stopped a background job"),
         **information.ACTIONS,
         **payment_orders.ACTIONS,
+        **listings.ACTIONS,
     }
 )
 """What the actor of an entry did, by its type. Those of a role without a proposal stand in old records alone."""
@@ -214,6 +217,7 @@ SUBJECTS: Mapping[str, Promise] = MappingProxyType(
         "complaint.": _("Complaints"),
         **information.SUBJECTS,
         **payment_orders.SUBJECTS,
+        **listings.SUBJECTS,
         "correction.": _("Corrections"),
         "pattern.": _("Patterns"),
         "night.": _("Nights"),
@@ -279,6 +283,7 @@ NAMES: Mapping[str, Promise] = MappingProxyType(
         "complaint": _("complaint"),
         **information.NAMES,
         **payment_orders.NAMES,
+        **listings.NAMES,
         "correction": _("correction"),
         "rule": _("rule"),
         "rules": _("rules"),
@@ -415,6 +420,7 @@ CODES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "ended_by": dict(AlertEnd.choices),
         "family": {**dict(PersonKind.choices), "staff": _("staff")},
         "is_sandbox": _YES_OR_NO,
+        "list": dict(ListKind.choices),
         "kind": {**dict(JobKind.choices), **dict(PersonKind.choices), **dict(AlertKind.choices), **_EQUIPMENT},
         "night.code": {**NEEDS, **REFUSALS},
         "night.name": _FILE,

@@ -175,7 +175,7 @@ def _fold(everything: QuerySet[Any], grouping: Grouping, start: int, length: int
     in_group = F(grouping.fields[0]) if grouping.fields else Value(0)
     known = ("pk", "case_id", "casino_id", "rule", "croupier", "player", "currency")
     found_out = ("in_group", "deadline", "case_rule", "case_weight")
-    compared = ("priority_money", "priority_repeated", "priority_evidence", "priority_persons")
+    compared = ("priority_money", "priority_repeated", "priority_evidence", "priority_persons", "priority_watched")
     priority, of_priority = priority_over("open")
     incidents = everything.order_by().annotate(
         in_group=in_group,

@@ -27,7 +27,8 @@ OF_A_PAGE = ("stream", *OF_A_LINE, "case__proposed_by", "case__approved_by")
 BRIEF = (
     "casino", "rule", "severity", "player", "croupier", "currency", "expected", "recorded", "facts", "difference",
     "owed", "cleared", "put_right_by",
-    "number", "year", "reference_code", "opened_at", "stood_at", "status", "heads_case", "case", "case__deadline", "case__opened_at",
+    "number", "year", "reference_code", "opened_at", "stood_at", "status", "heads_case",
+    "case", "case__deadline", "case__opened_at",
 )  # fmt: skip
 """What a dot of a drawing shows, whose priority and table are not shown."""
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
+from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
@@ -21,11 +23,14 @@ from audit.casework.titles import incident_title, second_line
 from audit.desk import kept_words
 from audit.desk.addresses import page_of
 from audit.desk.findings.casework import ACTION_TITLES
+from audit.desk.names import directory_for
 from audit.desk.navigation import is_of_several
 from audit.desk.scoped_admin import demands, narrowed, officer_of, scope_of
 from audit.exports.findings import add_names
-from audit.models import Casino, ShiftNote
-from audit.presentation import date_time, officer_name, reference
+from audit.models import Casino, ListKind, ShiftNote, Sighting
+from audit.persons import sightings
+from audit.persons.directory import players
+from audit.presentation import date_time, day, officer_name, reference
 
 TITLES: Mapping[str, Promise] = {
     "due": _("Due today"),
@@ -71,7 +76,8 @@ def inbox_view(request: HttpRequest) -> HttpResponse:
     context = {
         **admin.site.each_context(request),
         "title": _("Inbox"),
-        "sections": [
+        "sections": [*_sightings(request, now, of_several=several)]
+        + [
             Section(kind, TITLES[kind], [_line(each, of_several=several) for each in found])
             for kind, found in lines.items()
         ],
@@ -103,6 +109,30 @@ def _hand_over(request: HttpRequest) -> HttpResponse:
     else:
         messages.success(request, _("The note is there for the next shift."))
     return redirect("admin:inbox")
+
+
+def _sightings(request: HttpRequest, now: datetime, *, of_several: bool) -> Iterator[Section]:
+    """Yield the listed players who were at a table in the last week: excluded ones, then watched ones."""
+    rows = scope_of(request, *shift_notes.WRITERS).rows(Sighting.objects.all(), casino="listing__casino")
+    seen = list(sightings.recent(narrowed(rows, request, "listing__casino"), now))
+    for kind, title in sightings.TITLES.items():
+        lines = [_seen(request, each, of_several=of_several) for each in seen if each.listing.kind == kind]
+        if lines:
+            yield Section(ListKind(kind).value, title, lines)
+
+
+def _seen(request: HttpRequest, sighting: Sighting, *, of_several: bool) -> Line:
+    listing, stream = sighting.listing, sighting.stream
+    where = [stream.table.code if stream.table else "", str(listing.casino) if of_several else ""]
+    at = day(sighting.gaming_day, with_weekday=True)
+    return Line(
+        reverse("admin:audit_listing_change", args=(listing.pk,)),
+        listing.code,
+        directory_for(request, listing.casino_id, players([listing.code])).player(listing.code),
+        " · ".join(filter(None, (*where, at))),
+        "",
+        listing.reason,
+    )
 
 
 def _line(line: inbox.Line, *, of_several: bool) -> Line:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import operator
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import islice
@@ -21,6 +21,7 @@ from django.db.models import Case, Func, Q, QuerySet, Value, When
 from django.db.models.functions import Lower
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.html import escape, format_html
 from django.utils.http import urlencode
@@ -43,6 +44,7 @@ from audit.models import (
     Finding,
     FindingStatus,
     GamingTable,
+    ListState,
     LoggedStream,
     NightReport,
     PaymentOrder,
@@ -50,6 +52,7 @@ from audit.models import (
     PersonKind,
 )
 from audit.models.cases import State
+from audit.persons import listings
 from audit.persons.directory import Directory, players
 from audit.presentation import (
     date_time,
@@ -97,10 +100,11 @@ def results_of(request: HttpRequest, query: Query) -> tuple[list[Group], list[st
     """Return what ``query`` finds, in groups that are not empty, and sentences about what there is not."""
     tables = list(_tables(request, query))
     persons = list(_persons(request, query, tables))
+    listed = _listed(request, persons)
     moments, nights = list(_moments(request, query, tables)), list(_nights(request, query))
     groups = (
         Group(_("A moment"), moments, has_more=len(tables) > SHOWN),
-        _first(_("People"), (_person(request, query, person) for person in persons)),
+        _first(_("People"), (_person(request, query, person, listed) for person in persons)),
         _first(_("Payment orders"), _orders(request, query)),
         _first(_("Findings"), _findings(request, query, tables, persons), has_more=len(persons) > PERSONS_TRIED),
         _first(_("Tables"), (_table(query, table) for table in (*tables, *_named_tables(request, query, tables)))),
@@ -291,13 +295,27 @@ def _field(person: Person) -> str:
     return "player" if person.kind == PersonKind.PLAYER else "croupier"
 
 
-def _person(request: HttpRequest, query: Query, person: Person) -> Result:
+def _listed(request: HttpRequest, persons: Sequence[Person]) -> Mapping[tuple[int, str], list[str]]:
+    """Return on which lists persons are, in words, by casino and id, where the officer sees the record."""
+    found: defaultdict[tuple[int, str], list[str]] = defaultdict(list)
+    of_players = defaultdict(list)
+    for each in persons:
+        if each.kind == PersonKind.PLAYER and scope_of(request, Capability.SEE_RECORD).includes(each.casino_id):
+            of_players[each.casino].append(each.code)
+    for casino, codes in of_players.items():
+        for listing in listings.listings_of(casino, codes, timezone.now()):
+            if listing.state != ListState.WAITING:
+                found[casino.pk, listing.code].append(listing.get_kind_display())
+    return found
+
+
+def _person(request: HttpRequest, query: Query, person: Person, listed: Mapping[tuple[int, str], list[str]]) -> Result:
     role = _field(person)
     address = parts.person_address(role, person.casino_id, person.code)
     mark = format_html('<span class="av {}" aria-hidden="true">{}</span>', role[0], initials(person.name))
-    detail = " · ".join(
-        filter(None, (person.get_kind_display(), person.code, person.card_or_licence, str(person.casino)))
-    )
+    lists = listed.get((person.casino_id, person.code), ()) if role == "player" else ()
+    facts = (person.get_kind_display(), *lists, person.code, person.card_or_licence, str(person.casino))
+    detail = " · ".join(filter(None, facts))
     return Result(address, mark, _marked(person.name, query), _marked(detail, query))
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from django.db.models import Q
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
@@ -27,7 +28,9 @@ from audit.desk.complaints.about import complaints_in
 from audit.desk.icons import icon
 from audit.desk.names import directory_for, sees_names
 from audit.desk.persons.concerning import Concerning, concerning, facts_of, in_words, questions_of
+from audit.desk.scoped_admin import officer_of
 from audit.models import Casino, Complaint, LoggedStream
+from audit.persons import listings
 from audit.persons.directory import players
 from audit.persons.play import sessions_of
 from audit.presentation import count, money, money_in_prose, month_of, signed_money
@@ -79,6 +82,8 @@ def player_context(request: HttpRequest, casino: Casino, code: str, first: date)
         "sees_money": sees_money,
         "complaints": complaints_in(Complaint.objects.filter(casino=casino, player=code)),
         "to_pay": _to_pay(found),
+        "listings": listings.listings_of(casino, [code], timezone.now()),
+        "may_list": listings.may_propose(officer_of(request), casino.pk),
         **facts_of(found),
         **questions_of(request, casino, tests_about(code)),
     }

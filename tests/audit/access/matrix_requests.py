@@ -112,6 +112,7 @@ FILTERS: dict[str, Callable[[Site], list[Form]]] = {
     "correction": lambda site: [{"casino__id__exact": site.casino.pk}, {"state": "waiting"}],
     "job": lambda site: [{"kind__exact": "export"}],
     "paymentorder": lambda site: [{"casino__id__exact": site.casino.pk, "state__exact": "ordered"}],
+    "listing": lambda site: [{"casino__id__exact": site.casino.pk, "kind__exact": "watch"}, {"q": site.listed.code}],
 }
 
 DESK = "admin/audit/"
@@ -244,7 +245,17 @@ one(
 )
 for _model in (
     *("finding", "complaint", "correction", "job", "nightreport", "nightsubscriber", "person", "failedrun"),
-    *("quarantined", "ledgerprocess", "paymentorder", "casino", "gamingtable", "apikey", "deadline", "casecontacts"),
+    *(
+        "quarantined",
+        "ledgerprocess",
+        "paymentorder",
+        "listing",
+        "casino",
+        "gamingtable",
+        "apikey",
+        "deadline",
+        "casecontacts",
+    ),
     *("officer", "loggedstream", "registerentry", "whatif", "webhook", "deadletter", "informationsigning"),
 ):
     ANYWHERE["GET", f"{DESK}{_model}/{ROW}", "leads to the page of the row"] = lambda world, who, model=_model: [
@@ -654,6 +665,23 @@ AT["POST", f"{ORDER}<int:pk>/decide/", "handed over"] = lambda world, site, who:
 )
 AT["POST", f"{ORDER}<int:pk>/decide/", "approve"] = lambda world, site, who: Ask(
     f"/{ORDER}{site.waiver.pk}/decide/", {"step": "approve", **SIGNED}
+)
+
+# The watch list and the exclusion list
+
+LISTING = f"{DESK}listing/"
+_PROPOSAL: Form = {"kind": "exclusion", "last_day": "", "reason": "seen"}
+
+AT["GET", f"{LISTING}new/<int:pk>/", ""] = lambda world, site, who: Ask(f"/{LISTING}new/{site.person.pk}/")
+AT["POST", f"{LISTING}new/<int:pk>/", ""] = lambda world, site, who: Ask(f"/{LISTING}new/{site.person.pk}/", _PROPOSAL)
+AT["POST", f"{LISTING}<int:pk>/decide/", "remove"] = lambda world, site, who: Ask(
+    f"/{LISTING}{site.listed.pk}/decide/", {"step": "remove", "reason": "seen"}
+)
+AT["POST", f"{LISTING}<int:pk>/decide/", "decline"] = lambda world, site, who: Ask(
+    f"/{LISTING}{site.listing.pk}/decide/", {"step": "decline", "reason": "seen"}
+)
+AT["POST", f"{LISTING}<int:pk>/decide/", "approve"] = lambda world, site, who: Ask(
+    f"/{LISTING}{site.listing.pk}/decide/", {"step": "approve", **SIGNED}
 )
 
 # The house register

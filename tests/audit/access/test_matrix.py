@@ -73,7 +73,7 @@ BY_CASINO = {
             "audit_casecontacts",
             *("audit_case", "audit_finding", "audit_adjudicationrun", "audit_nightreport", "audit_job"),
             *("audit_quarantined", "audit_officer_casinos", "audit_accountrequest", "audit_correctiondecision"),
-            *("audit_sessionclosing", "audit_paymentorder", "audit_shiftnote"),
+            *("audit_sessionclosing", "audit_paymentorder", "audit_shiftnote", "audit_listing"),
         ],
         "casino_id",
     ),

@@ -49,6 +49,7 @@ from audit.models import (
     KeyScope,
     LedgerProcess,
     LedgerSetAside,
+    ListKind,
     LoggedStream,
     Membership,
     NightRun,
@@ -64,6 +65,7 @@ from audit.models import (
     WhatIfFinding,
 )
 from audit.notifications import webhooks
+from audit.persons import listings
 from audit.presentation import reference
 from audit.reconciliation import runs as night_runs
 from audit.register import entries as register
@@ -279,6 +281,17 @@ class Site:
         self.failed_night = night_runs.begin(self.casino, DAY_BEFORE - timedelta(days=1), actor="test")
         NightRun.objects.filter(pk=self.failed_night.pk).update(error=self.mark(Mark.RECORD, "error"))
 
+    def _list_players(self) -> None:
+        """Put one player on the watch list, and propose another for it."""
+        codes = [self.mark(Mark.PERSON, f"-{name}") for name in ("listed", "proposed")]
+        for code in codes:
+            Person.objects.create(casino=self.casino, code=code, kind="player", name=self.mark(Mark.NAME, " Ines"))
+        reason = self.mark(Mark.RECORD, " bets late")
+        self.listed, self.listing = (
+            listings.propose(self.colleague, self.casino, ListKind.WATCH, code, reason=reason) for code in codes
+        )
+        listings.approve(self.reviewer, self.listed)
+
     def _feed_ledger(self) -> None:
         wheel = self.mark(Mark.RECORD, "wheel")
         wealth = {"wealth": UNIT, "highest": UNIT, "opening": UNIT, "year": 2026, "alpha": "1/16"}
@@ -299,6 +312,7 @@ class Site:
             name=self.mark(Mark.NAME, " Anna"),
             note=self.mark(Mark.NAME, " is told"),
         )
+        self._list_players()
         self.spare_key, _secret = ApiKey.make(
             casino=casino, name=self.mark(Mark.KEY, "spare"), scopes=list(KeyScope.values)
         )
@@ -344,6 +358,7 @@ class Site:
             "correction": self.correction,
             "job": self.job,
             "paymentorder": self.order,
+            "listing": self.listed,
             "ledgerprocess": self.process,
             "nightreport": self.night,
             "nightsubscriber": self.subscriber,

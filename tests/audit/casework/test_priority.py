@@ -13,7 +13,8 @@ from django.utils import timezone
 
 from audit.casework import actions
 from audit.casework.priority import by_urgency, reasons, with_priority
-from audit.models import Case, Casino, Finding, Role
+from audit.models import Case, Casino, Finding, ListKind, Person, PersonKind, Role
+from audit.persons import listings
 from tests import citus
 from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.tables import Tenant
@@ -205,6 +206,33 @@ def test_a_finding_of_another_casino_makes_no_repetition(desk: Desk) -> None:
         found(desk, "major", croupier="c-9", casino=elsewhere.casino)
     assert priority(here) == 2
     assert actions.take_next(hired(elsewhere, Role.AUDITOR, "reads")) is None
+
+
+def test_a_player_on_the_watch_list_raises_the_incidents_that_are_about_him(desk: Desk) -> None:
+    casino = desk.tenant.casino
+    about = found(desk, "major", player="p1")
+    others = [found(desk, "major"), found(desk, "major", player="p2")]
+    assert priority(about) == 2
+    Person.objects.create(casino=casino, code="p1", kind=PersonKind.PLAYER, name="Anna")
+    waiting = listings.propose(
+        desk.first, casino, ListKind.WATCH, "p1", reason="bets late", last_day=about.gaming_day.replace(year=2999)
+    )
+    assert priority(about) == 2, "nobody has approved it"
+    listed = listings.approve(desk.second, waiting)
+    assert [priority(each) for each in (about, *others)] == [3, 2, 2]
+    [row] = with_priority(Finding.objects.filter(pk=about.pk))
+    assert reasons(row)[-1] == "player on the watch list"
+    listings.approve(desk.third, listings.propose_removal(desk.first, listed, reason="he has stopped"))
+    assert priority(about) == 2
+
+
+def test_a_watch_list_of_another_casino_and_an_exclusion_raise_nothing(desk: Desk) -> None:
+    other, about = Desk(), found(desk, "major", player="p1")
+    for each, kind in ((other, ListKind.WATCH), (desk, ListKind.EXCLUSION)):
+        Person.objects.create(casino=each.tenant.casino, code="p1", kind=PersonKind.PLAYER, name="Anna")
+        waiting = listings.propose(each.first, each.tenant.casino, kind, "p1", reason="bets late")
+        listings.approve(each.second, waiting)
+    assert priority(about) == 2
 
 
 def test_the_finding_a_case_is_of_is_marked_by_the_database_alone(desk: Desk) -> None:

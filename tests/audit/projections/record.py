@@ -24,15 +24,19 @@ from audit.models import (
     CLEARED,
     Case,
     Finding,
+    ListKind,
     LoggedStream,
     NightReport,
     Officer,
     OrderKind,
     PaymentOrder,
+    Person,
+    PersonKind,
     RegisterEntry,
     Role,
 )
 from audit.models import Casino as CasinoRow
+from audit.persons import listings
 from audit.projections.verify import Derived, verify_derived
 from audit.reconciliation import runs
 from audit.reconciliation.versions import add_signoff_exception, missing_signoff_exceptions, sign
@@ -180,6 +184,7 @@ def whole_record() -> Casino:
     _conflict(casino, "conflict")
     _play_night(casino)
     _order_payments(casino)
+    _list_players(casino)
     seal()
     return casino
 
@@ -224,6 +229,27 @@ def _order_payments(casino: Casino) -> None:
             if kind == OrderKind.PAYMENT:
                 payment_orders.record_paid(casino.officer, order, receipt="R-1", cage="main", paid_on=DAY)
     assert PaymentOrder.objects.filter(casino=casino.casino, state__in=CLEARED).count() == 2
+
+
+def _list_players(casino: Casino) -> None:
+    """Have officers put players on lists: one stays, one is taken off, one is declined, and one waits."""
+    names = ("stays", "leaves", "declined", "waits")
+    for name in names:
+        Person.objects.create(casino=casino.casino, code=name, kind=PersonKind.PLAYER, name=f"Player {name}")
+    stays, leaves, declined, _waits = (
+        listings.propose(casino.officer, casino.casino, ListKind.EXCLUSION, name, reason="seen", last_day=LATER)
+        for name in names
+    )
+    for listing in (stays, leaves):
+        listings.approve(casino.second, listing)
+    for listing in (stays, leaves):
+        listing.refresh_from_db()
+        leaving = listings.propose_removal(casino.second, listing, reason="asked for")
+        if listing == leaves:
+            listings.approve(casino.director, leaving)
+        else:
+            listings.decline(casino.director, leaving, reason="too early")
+    listings.decline(casino.second, declined, reason="a slip")
 
 
 def _keep_register(casino: Casino) -> None:

@@ -1,0 +1,1 @@
+"""Watch and exclusion lists of players at the desk."""

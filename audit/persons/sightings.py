@@ -1,0 +1,99 @@
+"""Listed players at the tables: a sweep compares what table systems send with the lists of their casinos.
+
+    events of the last days ─► players of each session ─► on a list in force on that gaming day ─► one sighting a day
+
+An entry counts from the gaming day on which a second officer approved it. A session that arrives late, as an import
+does, counts on its own gaming day.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, timedelta
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+from audit.event_store import audit_trail, binary_copy
+from audit.models import IN_FORCE, Casino, Listing, ListKind, Sighting
+
+SEEN = "listing.seen"
+
+ARRIVED_WITHIN = timedelta(days=2)
+"""How long ago the last events of a session may have arrived for the sweep to look at it."""
+
+SHOWN_FOR = timedelta(days=7)
+"""How long a sighting stands in the inbox."""
+
+TITLES: Mapping[str, Promise] = {
+    ListKind.EXCLUSION: _("Excluded player at a table"),
+    ListKind.WATCH: _("Watched player at a table"),
+}
+"""What an inbox and a mail call a sighting, the more urgent first."""
+
+_SESSIONS = """
+select s.stream_id, s.name, s.gaming_day from log.stream s join log.stream_head h using (stream_id)
+where s.casino_id = %b::bigint and not s.is_of_desk and s.gaming_day >= %b::date and h.received_at > %b::timestamptz
+order by s.gaming_day, s.stream_id
+"""
+
+# An envelope is canonical JSON, and the ids of a directory have no character that JSON escapes.
+_PLAYERS = """
+select distinct e.stream_id, found.player[1] from log.event e
+cross join lateral regexp_matches(e.envelope::text, '"player":"([A-Za-z0-9._:-]+)"', 'g') found (player)
+where e.stream_id = any (%b::bigint[]) and position('"player":"' in e.envelope::text) > 0
+"""
+
+
+def sweep(now: datetime) -> int:
+    """Keep a sighting of each listed player for each gaming day. Return how many are new. Idempotent."""
+    casinos = Casino.objects.filter(
+        is_sandbox=False, pk__in=Listing.objects.filter(state__in=IN_FORCE).values("casino")
+    )
+    return sum(_sweep(casino, now) for casino in casinos.order_by("pk"))
+
+
+def recent(sightings: QuerySet[Sighting], now: datetime) -> QuerySet[Sighting]:
+    """Return those of ``sightings`` that stand in an inbox, the newest first."""
+    rows = sightings.filter(seen_at__gt=now - SHOWN_FOR).select_related("listing__casino", "stream__table")
+    return rows.order_by("-seen_at", "-pk")
+
+
+def _sweep(casino: Casino, now: datetime) -> int:
+    listings = list(Listing.objects.filter(casino=casino, state__in=IN_FORCE).order_by("pk"))
+    first = min(_first_day(casino, each) for each in listings)
+    sessions = binary_copy.execute(_SESSIONS, (casino.pk, first, now - ARRIVED_WITHIN))
+    players = _players([stream_id for stream_id, _name, _day in sessions])
+    new = 0
+    for stream_id, name, day in sessions:
+        for listing in listings:
+            is_in_force = _first_day(casino, listing) <= day and (listing.last_day is None or day <= listing.last_day)
+            if is_in_force and (stream_id, listing.code) in players:
+                new += _keep(listing, stream_id, name, day, now)
+    return new
+
+
+def _players(stream_ids: Sequence[int]) -> set[tuple[int, str]]:
+    """Return the players whom the events of sessions name, each with the session."""
+    return {(stream_id, code) for stream_id, code in binary_copy.execute(_PLAYERS, (list(stream_ids),))}
+
+
+def _first_day(casino: Casino, listing: Listing) -> date:
+    assert listing.approved_at is not None, "an entry in force was approved"
+    return casino.gaming_day_at(listing.approved_at)
+
+
+def _keep(listing: Listing, stream_id: int, session: str, day: date, now: datetime) -> bool:
+    """Keep that a player was at a table on a gaming day. Return False if that is known."""
+    with transaction.atomic():
+        _sighting, is_new = Sighting.objects.get_or_create(
+            listing=listing, gaming_day=day, defaults={"stream_id": stream_id, "seen_at": now}
+        )
+        if is_new:
+            data = {"listing": listing.number, "list": listing.kind, "named": listing.code, "session": session}
+            audit_trail.record(
+                "system", SEEN, casino_id=listing.casino_id, data={**data, "gaming_day": day.isoformat()}
+            )
+    return is_new

@@ -1,0 +1,187 @@
+"""A listed player at a table is work for officers: a line in the inbox, and for an excluded player a mail at once."""
+
+from __future__ import annotations
+
+import re
+from datetime import date, timedelta
+from typing import Any
+
+import pytest
+import time_machine
+from django.core import mail
+from django.utils import timezone
+
+from audit import tasks
+from audit.access.database_roles import WORKER
+from audit.event_store import audit_trail
+from audit.models import Listing, ListKind, Officer, Sighting
+from audit.notifications import inbox_mail, sighting_mail
+from audit.persons import listings, sightings
+from tests.audit.casework.test_actions import client_of
+from tests.audit.persons.test_listings import FOR_GOOD, Floor
+from tests.audit.tables import Tenant, numbered
+from tests.roles import acting_as
+
+pytestmark = pytest.mark.django_db
+
+EN = {"accept-language": "en"}
+
+
+def played(tenant: Tenant, name: str = "s1", player: str = "p1", *, days_ago: int = 0, **opened: Any) -> None:
+    """Record a session of the casino's gaming day, or of one before it, in which a player bets."""
+    day = tenant.casino.gaming_day_at(timezone.now()) - timedelta(days=days_ago)
+    stream = f"{name}-{tenant.code}"
+    events = numbered(
+        tenant.opener(stream, gaming_day=day.isoformat(), **opened),
+        ("wager.placed", {"wager": "w1", "bet": "right_bet", "number": 6, "stake": 1_000, "player": player}),
+    )
+    answer = tenant.post(stream, events)
+    assert answer.status_code == 201, answer.content
+
+
+def swept() -> int:
+    with acting_as(WORKER):
+        return sightings.sweep(timezone.now())
+
+
+@pytest.fixture
+def floor(db: None) -> Floor:
+    floor = Floor()
+    Officer.objects.filter(pk__in=[floor.first.pk, floor.second.pk]).update(email="")
+    for each in (floor.first, floor.second):
+        Officer.objects.filter(pk=each.pk).update(email=f"{each.username}@casino.example")
+    return floor
+
+
+def test_a_listed_player_is_seen_once_a_gaming_day_however_many_tables_and_sweeps(floor: Floor) -> None:
+    listed = floor.listed()
+    assert swept() == 0
+    for name in ("s1", "s2"):
+        played(floor.tenant, name)
+    assert (swept(), swept()) == (1, 0)
+    seen = Sighting.objects.get()
+    assert (seen.listing, seen.gaming_day) == (listed, floor.casino.gaming_day_at(timezone.now()))
+    assert seen.stream.name == f"s1-{floor.tenant.code}"
+    entries = audit_trail.entries_of(floor.casino.pk, timezone.now().date())
+    [entry] = [each for each in entries if each.type == sightings.SEEN]
+    assert (entry.data["named"], entry.data["listing"], entry.actor) == ("p1", 1, "system")
+
+
+def test_a_player_who_was_at_a_table_earlier_on_the_day_of_the_approval_is_seen(floor: Floor) -> None:
+    played(floor.tenant)
+    floor.listed(ListKind.WATCH)
+    assert swept() == 1
+
+
+def test_nobody_is_seen_before_the_approval_or_after_the_last_day_or_the_removal(floor: Floor) -> None:
+    floor.propose()
+    played(floor.tenant)
+    assert swept() == 0, "nobody has approved it"
+    listed = listings.approve(floor.second, Listing.objects.get())
+    played(floor.tenant, "before", days_ago=1)
+    assert swept() == 1, "the gaming day before the approval does not count"
+    listings.approve(floor.third, listings.propose_removal(floor.first, listed, reason="he apologised"))
+    floor.listed(last_day=floor.casino.gaming_day_at(timezone.now()))
+    assert swept() == 1
+    with time_machine.travel(timezone.now() + timedelta(days=1)):
+        played(floor.tenant, "after")
+        assert swept() == 0, "the one entry was removed, the last day of the other has passed"
+
+
+def test_another_player_or_the_same_id_at_another_casino_is_not_seen(floor: Floor) -> None:
+    floor.listed(last_day=FOR_GOOD)
+    played(floor.tenant, player="p12")
+    played(Floor().tenant)
+    assert swept() == 0
+
+
+def test_officers_are_mailed_once_of_an_excluded_player_by_id_and_see_no_address(floor: Floor) -> None:
+    floor.listed()
+    played(floor.tenant)
+    swept()
+    [waits] = sighting_mail.waiting(timezone.now())
+    assert sighting_mail.send(waits)
+    assert not sighting_mail.send(waits)
+    [message] = mail.outbox
+    assert message.to == []
+    assert sorted(message.bcc) == sorted(f"{each.username}@casino.example" for each in (floor.first, floor.second))
+    for part in ("p1", f"s1-{floor.tenant.code}"):
+        assert part in str(message.body)
+    for secret in ("Villeneuve", "threatened"):
+        assert secret not in message.subject + str(message.body)
+    assert sighting_mail.waiting(timezone.now()) == []
+
+
+def test_a_watched_player_is_mailed_in_the_digest_alone(floor: Floor) -> None:
+    floor.listed(ListKind.WATCH)
+    played(floor.tenant)
+    swept()
+    assert sighting_mail.waiting(timezone.now()) == []
+    casino = floor.casino
+    morning = casino.cutoff_at(casino.gaming_day_at(timezone.now()) + timedelta(days=1)) + timedelta(minutes=15)
+    assert inbox_mail.send(floor.first.pk, casino.pk, morning) == 1
+    [message] = mail.outbox
+    assert "p1" in str(message.body)
+    assert "Villeneuve" not in str(message.body)
+
+
+def test_a_mail_that_no_server_takes_is_tried_again_and_given_up_after_days(
+    floor: Floor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    floor.listed()
+    played(floor.tenant)
+    swept()
+    [waits] = sighting_mail.waiting(timezone.now())
+
+    def refuse(*args: Any, **kwargs: Any) -> int:
+        raise OSError("no route")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("django.core.mail.EmailMessage.send", refuse)
+        with acting_as(WORKER):
+            assert not sighting_mail.send(waits)
+    assert Sighting.objects.get().failures == 1
+    assert sighting_mail.waiting(timezone.now()) == []
+    assert sighting_mail.waiting(timezone.now() + timedelta(minutes=2)) == [waits]
+    assert sighting_mail.waiting(timezone.now() + timedelta(days=4)) == []
+
+
+def test_the_sweep_of_cases_looks_for_listed_players_and_sends_the_mails(
+    floor: Floor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: list[int] = []
+    monkeypatch.setattr(tasks.mail_sighting, "delay", lambda sighting_id: sent.append(sighting_id))
+    monkeypatch.setattr(tasks.mail_inbox, "delay", lambda **named: None)
+    floor.listed()
+    played(floor.tenant)
+    tasks.sweep_cases()
+    assert sent == [Sighting.objects.get().pk]
+    assert tasks.mail_sighting(sighting_id=sent[0])
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"), [(ListKind.EXCLUSION, "Excluded player"), (ListKind.WATCH, "Watched player")]
+)
+def test_the_inbox_of_each_officer_of_the_casino_has_a_line_for_a_week(
+    floor: Floor, kind: ListKind, words: str
+) -> None:
+    listed = floor.listed(kind)
+    played(floor.tenant)
+    swept()
+    for officer in (floor.first, floor.third):
+        page = client_of(officer).get("/admin/inbox/", headers=EN).content.decode()
+        assert f"{words} at a table" in page
+        assert "Gaétan Villeneuve" in page
+        assert f"/admin/audit/listing/{listed.pk}/change/" in page
+        assert re.search(r">Inbox<b[^>]*>1</b></a>", page), "the navigation counts it"
+    foreign = client_of(Floor().first).get("/admin/inbox/", headers=EN).content.decode()
+    assert words not in foreign
+    with time_machine.travel(timezone.now() + sightings.SHOWN_FOR + timedelta(minutes=1)):
+        assert words not in client_of(floor.first).get("/admin/inbox/", headers=EN).content.decode()
+
+
+def test_a_day_of_long_ago_that_arrives_today_counts_on_its_own_day(floor: Floor) -> None:
+    floor.listed()
+    played(floor.tenant, days_ago=3)
+    assert swept() == 0
+    assert floor.casino.gaming_day_at(timezone.now()) > date(2026, 1, 1)
