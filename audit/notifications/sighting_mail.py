@@ -17,7 +17,7 @@ from audit.event_store import audit_trail
 from audit.models import ListKind, Sighting
 from audit.notifications import delivery
 from audit.persons import sightings
-from audit.presentation import day, labelled
+from audit.presentation import date_time, day, labelled
 
 
 def waiting(now: datetime) -> list[int]:
@@ -58,6 +58,7 @@ def message(sighting: Sighting) -> EmailMessage | None:
             (_("Table"), _table(sighting)),
             (_("Session"), sighting.stream.name),
             (_("Gaming day"), day(sighting.gaming_day, with_weekday=True, with_year=True)),
+            (_("Seen"), date_time(sighting.seen_at, casino, with_year=True)),
             (_("Entry on the list"), str(sighting.listing.number)),
         ]
         body = "\n".join([*(labelled(label, text) for label, text in facts if text), ""])

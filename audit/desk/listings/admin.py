@@ -35,18 +35,22 @@ SIGHTINGS_SHOWN = 30
 """Nights at a table that the page of an entry lists, the newest first."""
 
 
-class ReasonForm(forms.Form):
-    """The reason of a step."""
-
-    reason = forms.CharField(
+def _reason() -> forms.CharField:
+    return forms.CharField(
         label=gettext_lazy("Reason, without the name: the trail keeps it for good"),
         max_length=MAX_REASON,
         widget=forms.Textarea(attrs={"rows": 3}),
     )
 
 
-class ProposalForm(ReasonForm):
-    """On which list a player is put, and through which gaming day."""
+class ReasonForm(forms.Form):
+    """The reason of a step."""
+
+    reason = _reason()
+
+
+class ProposalForm(forms.Form):
+    """On which list a player is put, through which gaming day, and why."""
 
     kind = forms.ChoiceField(label=gettext_lazy("List"), choices=[("", "—"), *ListKind.choices])
     last_day = forms.DateField(
@@ -54,7 +58,7 @@ class ProposalForm(ReasonForm):
         required=False,
         widget=forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"}),
     )
-    field_order = ("kind", "last_day", "reason")
+    reason = _reason()
 
 
 @admin.register(Listing)
