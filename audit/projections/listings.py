@@ -119,7 +119,9 @@ def _against_the_rows(
     rows = Listing.objects.order_by("pk")
     stored = {}
     for row in rows if casino_id is None else rows.filter(casino=casino_id):
-        stored[row.casino_id, row.number] = _of_row(row, names)
+        if (key := (row.casino_id, row.number)) in stored:
+            yield stored[key].wrong("is stored twice")
+        stored[key] = _of_row(row, names)
     compared = [each.name for each in fields(_Listing) if each.compare]
     for key, each in expected.items():
         row_says = stored.pop(key, None)

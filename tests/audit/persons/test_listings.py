@@ -255,6 +255,14 @@ def test_verify_names_what_somebody_altered(floor: Floor) -> None:
             (what,) = floor.wrong()
             assert what.startswith(f"entry 1 on the lists of casino {floor.casino.pk} {named}")
             transaction.set_rollback(True)
+    kept = ", ".join(each.attname for each in Listing._meta.concrete_fields if each.name != "id")
+    execute("set constraints all immediate")
+    with transaction.atomic():
+        execute("alter table audit_listing drop constraint listing_has_its_own_number")
+        execute(f"insert into audit_listing ({kept}) select {kept} from audit_listing where id = {listed.pk}")
+        (what,) = floor.wrong()
+        assert "is stored twice" in what
+        transaction.set_rollback(True)
     execute(f"delete from audit_listing where id = {listed.pk}")
     execute("set session_replication_role = default")
     (what,) = floor.wrong()
