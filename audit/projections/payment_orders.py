@@ -130,7 +130,9 @@ def _against_the_rows(
     rows = PaymentOrder.objects.order_by("pk")
     stored = {}
     for row in rows if casino_id is None else rows.filter(casino=casino_id):
-        stored[row.casino_id, row.reference] = _of_row(row, names)
+        if (key := (row.casino_id, row.reference)) in stored:
+            yield stored[key].wrong("it is stored twice")
+        stored[key] = _of_row(row, names)
     for key, expected in orders.items():
         row_says = stored.pop(key, None)
         if row_says is None:

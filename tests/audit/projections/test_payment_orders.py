@@ -87,6 +87,17 @@ def test_an_order_that_no_entry_says_is_named(claim: Claim) -> None:
     assert what == "P-26-9999: it is stored, and the audit trail does not say so"
 
 
+def test_an_order_that_is_stored_twice_is_named(claim: Claim) -> None:
+    order = payment_orders.cancel(claim.desk.first, claim.order(), reason="wrong guest")
+    columns = ", ".join(each.attname for each in PaymentOrder._meta.concrete_fields if each.name != "id")
+    (what,) = altered(
+        claim,
+        "alter table audit_paymentorder drop constraint order_has_its_own_number;"
+        f" insert into audit_paymentorder ({columns}) select {columns} from audit_paymentorder where id = {order.pk}",
+    )
+    assert what == f"{order.reference}: it is stored twice"
+
+
 def test_an_order_of_one_hand_is_named(claim: Claim) -> None:
     payment_orders.approve(claim.desk.second, claim.waiver())
     Officer.objects.filter(pk=claim.desk.second.pk).update(created_by=claim.desk.first)
