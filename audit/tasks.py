@@ -257,21 +257,21 @@ def mail_sighting(*, sighting_id: int, **kwargs: Any) -> bool:
 
 @shared_task(ignore_result=True)
 def sweep_cases(**kwargs: Any) -> int:
-    """Escalate the cases whose deadline has passed, look for listed players, and mail what was not mailed.
+    """Escalate the cases whose deadline has passed, mail what was not mailed, and look for listed players.
 
     Return how many were escalated.
     """
     now = timezone.now()
     escalated = escalation.escalate_late(now)
-    sightings.sweep(now)
-    for sighting_id in sighting_mail.waiting(now):
-        mail_sighting.delay(sighting_id=sighting_id)
     for request_id in escalation.requests_to_mail(now):
         mail_video_request.delay(request_id=request_id)
     for officer_id, casino_id in escalation.officers_to_mail(now):
         mail_late_cases.delay(officer_id=officer_id, casino_id=casino_id)
     for officer_id, casino_id in inbox_mail.waiting(now):
         mail_inbox.delay(officer_id=officer_id, casino_id=casino_id)
+    sightings.sweep(now)
+    for sighting_id in sighting_mail.waiting(now):
+        mail_sighting.delay(sighting_id=sighting_id)
     return escalated
 
 

@@ -18,11 +18,15 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.event_store import audit_trail, binary_copy
 from audit.models import IN_FORCE, Casino, Listing, ListKind, Sighting
+from audit.persons.listings import in_force_on
 
 SEEN = "listing.seen"
 
 ARRIVED_WITHIN = timedelta(days=2)
 """How long ago the last events of a session may have arrived for the sweep to look at it."""
+
+LATE_AT_MOST = timedelta(days=7)
+"""How long after the last day of an entry a session of that day may arrive."""
 
 SHOWN_FOR = timedelta(days=7)
 """How long a sighting stands in the inbox."""
@@ -62,7 +66,10 @@ def recent(sightings: QuerySet[Sighting], now: datetime) -> QuerySet[Sighting]:
 
 
 def _sweep(casino: Casino, now: datetime) -> int:
-    listings = list(Listing.objects.filter(casino=casino, state__in=IN_FORCE).order_by("pk"))
+    ended = casino.gaming_day_at(now) - LATE_AT_MOST
+    listings = list(Listing.objects.filter(in_force_on(ended), casino=casino).order_by("pk"))
+    if not listings:
+        return 0
     first = min(_first_day(casino, each) for each in listings)
     sessions = binary_copy.execute(_SESSIONS, (casino.pk, first, now - ARRIVED_WITHIN))
     players = _players([stream_id for stream_id, _name, _day in sessions])
