@@ -117,7 +117,7 @@ def _against_the_rows(
     casino_id: int | None, expected: Mapping[Key, _Listing], names: Mapping[int, str]
 ) -> Iterator[WrongRow]:
     rows = Listing.objects.order_by("pk")
-    stored = {}
+    stored: dict[Key, _Listing] = {}
     for row in rows if casino_id is None else rows.filter(casino=casino_id):
         if (key := (row.casino_id, row.number)) in stored:
             yield stored[key].wrong("is stored twice")

@@ -128,7 +128,7 @@ def _against_the_rows(
     casino_id: int | None, orders: Mapping[tuple[int, str], _Order], names: Mapping[int, str]
 ) -> Iterator[WrongRow]:
     rows = PaymentOrder.objects.order_by("pk")
-    stored = {}
+    stored: dict[tuple[int, str], _Order] = {}
     for row in rows if casino_id is None else rows.filter(casino=casino_id):
         if (key := (row.casino_id, row.reference)) in stored:
             yield stored[key].wrong("it is stored twice")
