@@ -123,9 +123,12 @@ _OF_QUESTION = (
 )
 
 _ODDS = "(m.facts ->> 'evidence')"
-# As ``audit.presentation.whole_times`` keeps it: a power of ten with raised digits, or a number with spaces.
+# A question from before it had a number says it in words, as ``audit.presentation.whole_times`` keeps them: a power of
+# ten with raised digits, or a number with spaces.
 _POWER = (
-    f"case when {_ODDS} ~ '^10[⁰¹²³⁴⁵⁶⁷⁸⁹]+$' then translate(substr({_ODDS}, 3), '⁰¹²³⁴⁵⁶⁷⁸⁹', '0123456789')::integer"
+    "case when jsonb_typeof(m.facts -> 'evidence_log10') = 'number'"
+    " then least((m.facts ->> 'evidence_log10')::numeric, 4000)::integer"
+    f" when {_ODDS} ~ '^10[⁰¹²³⁴⁵⁶⁷⁸⁹]+$' then translate(substr({_ODDS}, 3), '⁰¹²³⁴⁵⁶⁷⁸⁹', '0123456789')::integer"
     f" else length(regexp_replace({_ODDS}, '\\D', '', 'g')) - 1 end"
 )
 _EVIDENCE = f"(case when {_IS_QUESTION} then (select max({_POWER}) from audit_finding m where {_OF_QUESTION}) end)"

@@ -45,6 +45,10 @@ _NAMED = {
 """By the kind of a process: the fact that holds its subject, where a message says what it is the name of."""
 
 
+MOST_POWER = 4_000
+"""The largest power of ten of odds that a finding keeps: beyond it nothing differs."""
+
+
 def ask(process: LedgerProcess, batch: LedgerBatch, question: Question) -> LedgerQuestion:
     """Store the question of a process that a batch raised, with its finding."""
     crossing = question.crossing
@@ -61,6 +65,11 @@ def ask(process: LedgerProcess, batch: LedgerBatch, question: Question) -> Ledge
         evidence=kept(crossing.evidence),
         finding_id=finding.pk,
     )
+
+
+def power_of(evidence: int) -> int:
+    """Return the power of ten of odds against chance, rounded down: 0 below ten, at most ``MOST_POWER``."""
+    return MOST_POWER if evidence >= 10**MOST_POWER else len(str(evidence)) - 1
 
 
 def _where(process: LedgerProcess, batch: LedgerBatch) -> tuple[LoggedStream, int]:
@@ -109,6 +118,7 @@ def _finding(stream: LoggedStream, seq: int, process: LedgerProcess, question: Q
         "sessions": process.sessions,
         "draws": process.draws,
         "evidence": whole_times(question.crossing.evidence),
+        "evidence_log10": power_of(question.crossing.evidence),
         "alpha": question.crossing.alpha,
     }
     named = _named_in(process)

@@ -30,6 +30,7 @@ _FACTS: Mapping[str, Kind] = MappingProxyType(
         "sessions": "number",
         "draws": "number",
         "evidence": "multiple",
+        "evidence_log10": "number",
         "alpha": "text",
         "nights": "number",
         "staked": "money",

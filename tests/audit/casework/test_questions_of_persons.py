@@ -17,6 +17,7 @@ from django.utils import timezone
 from audit.casework import actions, video
 from audit.casework.debts import stake_of_incident
 from audit.casework.priority import by_urgency, priority_in_words, reasons, with_priority
+from audit.ledger import questions
 from audit.models import Case, Finding, LoggedStream
 from audit.notifications import feed
 from audit.presentation import power_of_ten
@@ -75,6 +76,29 @@ def test_evidence_money_and_persons_make_a_question_urgent(
 ) -> None:
     facts = {} if beyond is None else {"beyond_chance": beyond}
     assert priority(question(desk, evidence, facts=facts, croupier=croupier)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "power", "expected"),
+    [
+        ("words", 52, 52),
+        (power_of_ten(52), 6, 6),
+        ("words", 0, 0),
+        ("words", 10**30, 4_000),
+        (power_of_ten(52), "6", 52),
+        (power_of_ten(52), None, 52),
+    ],
+)
+def test_the_power_of_the_odds_is_a_number_and_of_an_earlier_question_is_read_of_its_words(
+    desk: Desk, text: str, power: object, expected: int
+) -> None:
+    facts = {"beyond_chance": 1} if power is None else {"beyond_chance": 1, "evidence_log10": power}
+    assert shown(question(desk, text, facts=facts)).priority_evidence == expected
+
+
+def test_a_question_keeps_the_power_of_ten_of_its_odds() -> None:
+    odds = (1, 9, 10, 999_999, 10**52, 10**10_000)
+    assert list(map(questions.power_of, odds)) == [0, 0, 1, 5, 52, questions.MOST_POWER]
 
 
 def test_much_money_and_the_strongest_evidence_come_before_everything_that_is_late(desk: Desk) -> None:
