@@ -42,6 +42,7 @@ from audit.persons import sightings
 from audit.reconciliation import runs, sessions
 from audit.reconciliation.gaming_days import last_ended
 from audit.register import touched
+from audit.simulation import first_run
 from settlement import ENGINE_VERSION
 
 log = structlog.get_logger(__name__)
@@ -372,13 +373,13 @@ def night_sweep(**kwargs: Any) -> int:
     """Send a task for every night that is due: missed, interrupted, or changed since its report. Return how many.
 
     The ledger of each casino is fed as well, for what a lost message has left, and the reports are mailed that a mail
-    server did not take.
+    server did not take. A simulated night waits while it, or the night before, is being loaded.
     """
     for casino in Casino.objects.filter(is_sandbox=False):
         night_ledger.delay(casino_id=casino.pk)
     for report in mail.waiting(timezone.now()):
         night_mail.delay(report_id=report.pk)
-    nights = runs.due(timezone.now())
+    nights = [each for each in runs.due(timezone.now()) if not first_run.is_to_wait(*each)]
     for casino, day in nights:
         night_reconcile.delay(casino_id=casino.pk, day=day.isoformat())
     return len(nights)

@@ -7,7 +7,7 @@ stored, and reconciled when it has a report. So whatever interrupts the loading,
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from pathlib import Path
 
 import msgspec
@@ -76,6 +76,23 @@ def is_loaded(venue: Venue, day: date) -> bool:
     if not venue.share:  # its one session is posted before anything asks; posting it again stores nothing twice
         return NightReport.objects.filter(casino__code=venue.code).exists()
     return streams.filter(name__startswith=f"{venue.code}.count.{day}").exists()
+
+
+def is_to_wait(casino: Casino, day: date) -> bool:
+    """Whether a night is not to be reconciled yet, because it or the night before is still to be loaded.
+
+    A night is held against the closing floats of the one before, and the newest is loaded first: reported at once, it
+    would be reopened as soon as these come.
+    """
+    loading = plan()
+    venue = next((each for each in VENUES if each.code == casino.code and each.share), None)
+    if loading is None or loading.is_done or venue is None or is_of_others():
+        return False
+    planned = {
+        each for of, each in nights_of(loading.last_day, tables=loading.tables, number=loading.nights) if of == venue
+    }
+    needed = planned.intersection((day, day - timedelta(days=1))) if day in planned else ()
+    return not all(is_loaded(venue, each) for each in needed)
 
 
 def progress(of: Plan, scope: Scope | None = None) -> Progress:

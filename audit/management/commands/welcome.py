@@ -68,10 +68,12 @@ COLLEAGUES = (
 )
 """Two officers beside the first, because closing a case and signing a night need two people."""
 
-RESERVE = "Officers are already working on it."
-"""Why a colleague signs a night although something of it is open."""
+RESERVE = "Des agents s’en occupent déjà."
+"""Why a colleague signs a night although something of it is open. The officers write French: so do their casinos."""
 
-PROPOSAL = "The video agrees with what was recorded. Put right at the table's next opening; the croupier was told."
+PROPOSAL = (
+    "La vidéo confirme l’enregistrement. Rectifié à l’ouverture suivante de la table ; le croupier a été informé."
+)
 
 
 class Command(BaseCommand):
