@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from audit.ledger import listing
-from audit.models import LedgerQuestion
+from audit.models import LedgerQuestion, Role
+from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.desk.ledger.test_ledger_pages import process, watched_casino
 
 pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
@@ -16,3 +17,10 @@ def test_who_has_asked_is_not_on_the_watch_list() -> None:
     assert [each.name for each in listing.watched(casino)] == ["wheel-displacement 37: W2"]
     LedgerQuestion.objects.filter(process=process(casino)).delete()
     assert process(casino) in listing.watched(casino)
+
+
+def test_the_page_tells_its_thresholds_from_the_mark_of_other_pages() -> None:
+    client = client_of(hired(watched_casino(), Role.OFFICER, "reader"))
+    page = client.get("/admin/audit/ledgerprocess/", headers={"accept-language": "en"}).content.decode()
+    assert "Each test has a threshold of its own, which the false questions allowed a year fix." in page
+    assert "“more than chance explains” on other pages is about errors of croupiers alone" in page
