@@ -150,7 +150,7 @@ class ApiKey(models.Model):
         key = cls.objects.select_related("casino").filter(_is_active(now), prefix=prefix).first()
         if key is None or not secrets.compare_digest(bytes(key.digest), cls._digest(secret)):
             return None
-        key._store_use(now)
+        key.store_use(now)
         return key
 
     @classmethod
@@ -164,10 +164,11 @@ class ApiKey(models.Model):
             tables.setdefault(key_id, []).append(table_id)
         for key in found.values():
             key.own_tables = frozenset(tables.get(key.pk, ()))
-            key._store_use(now)
+            key.store_use(now)
         return found
 
-    def _store_use(self, now: datetime) -> None:
+    def store_use(self, now: datetime) -> None:
+        """Note that the key was used, at most once in ``USE_STORED_AFTER``."""
         if self.last_used_at is None or now - self.last_used_at > USE_STORED_AFTER:
             type(self).objects.filter(pk=self.pk).update(last_used_at=now)
 

@@ -113,6 +113,7 @@ class Command(BaseCommand):
         if not planned.streams or not (is_sure or _is_confirmed(planned)):
             self.stdout.write("Nothing is recorded.")
             return
+        history.key.store_use(timezone.now())
         again = "Run it again; nothing is stored twice."
         recorded = self._follow("recorded", history.record(), refused, again)
         recorded.refused += planned.refused

@@ -99,6 +99,13 @@ def test_a_dry_run_says_the_same_and_stores_nothing(tmp_path: Path, deauville: T
     assert stored() == []
 
 
+def test_an_import_is_a_use_of_its_key_and_a_dry_run_is_none(tmp_path: Path, deauville: Tenant) -> None:
+    for options, is_used in (({"dry_run": True}, False), ({}, True)):
+        run(tmp_path, deauville.key, **options)
+        deauville.key.refresh_from_db()
+        assert (deauville.key.last_used_at is not None) is is_used
+
+
 def test_one_bad_row_refuses_its_stream_and_no_other_and_says_where_and_why(tmp_path: Path, deauville: Tenant) -> None:
     bad = CSV + "".join(line.replace(";1;19", ";2;19") + "\n" for line in CSV.splitlines()[1:]).replace(
         ";Rot;;100,00", ";Rot;;100,005"
