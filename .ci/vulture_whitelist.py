@@ -178,5 +178,6 @@ _.read_chartsheet, _.rel, _.sheet_state
 
 # A template reads it.
 _.waive_address
-_.not_found_address
+
+# Django reads it.
 _.field_order
