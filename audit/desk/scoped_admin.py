@@ -373,6 +373,15 @@ class ScopedAdmin(ModelAdmin[Row]):
         kwargs.setdefault("queryset", self.related_rows(request, db_field.remote_field.model, self.changes))
         return super().formfield_for_manytomany(db_field, request, **kwargs)
 
+    def get_changeform_initial_data(self, request: HttpRequest) -> dict[str, Any]:
+        """Return what the form of a new row begins with: its casino, where the officer may choose only one."""
+        initial: dict[str, Any] = super().get_changeform_initial_data(request)
+        if any(field.name == "casino" and not field.null for field in self.opts.fields):
+            casinos = scope_of(request, *self.changes).casinos()[:2]
+            if len(casinos) == 1:
+                initial.setdefault("casino", casinos[0].pk)
+        return initial
+
     def get_list_filter(self, request: HttpRequest) -> Any:
         """Return the filters; those by a related row offer the rows of the officer's scope."""
         return [self._scoped_filter(each) for each in super().get_list_filter(request)]

@@ -25,7 +25,7 @@ from audit.desk.first_run.steps import first_steps
 from audit.desk.overview.waits import Loss, losses
 from audit.desk.scoped_admin import demands, in_record, scope_of
 from audit.event_store import read
-from audit.models import Finding, LoggedStream, NightReport, NightState
+from audit.models import Casino, Finding, LoggedStream, NightReport, NightState
 from audit.models.cases import State
 from audit.presentation import count, finding_title, money_in_prose
 from audit.simulation import first_run
@@ -37,11 +37,12 @@ YEAR_S = 365 * 24 * 3600
 
 
 def is_shown_first(request: HttpRequest) -> bool:
-    """Whether the page stands before the overview: something is simulated, and it was not shown here yet."""
+    """Whether the page stands before the overview: something is simulated, or there is no casino, and it was not shown
+    here yet."""
     return (
         DISMISSED not in request.COOKIES
         and bool(scope_of(request, Capability.SEE_RECORD))
-        and (first_run.plan() is not None)
+        and (first_run.plan() is not None or not Casino.objects.exists())
     )
 
 
@@ -55,12 +56,13 @@ def first_run_view(request: HttpRequest) -> HttpResponse:
     progress = _progress(request)
     context = {
         **admin.site.each_context(request),
-        "title": _("First run"),
+        "title": _("First steps") if progress is None else _("First run"),
         "progress": progress,
         "steps": first_steps(request) if progress is None else [],
         "losses": by_side(losses(sums_owed(standing), write=money_in_prose)),
         "to_sign": to_sign,
         "half_way": half_way,
+        "has_sessions": in_record(LoggedStream.objects.filter(is_of_desk=False), request).exists(),
         "half_way_title": finding_title(half_way.rule) if half_way is not None else "",
         "curl": _curl(request),
     }

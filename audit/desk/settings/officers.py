@@ -23,7 +23,7 @@ from django_otp import user_has_device
 from audit.access import accounts, keepers
 from audit.access.accounts import REFUSALS, AccountRefused
 from audit.access.capabilities import Capability
-from audit.access.scope import Scope
+from audit.access.scope import Scope, officers_with
 from audit.desk.audited_admin import STEP
 from audit.desk.scoped_admin import RecordAdmin, at, demands, officer_of, scope_of
 from audit.desk.settings.roles import roles_in_words
@@ -57,6 +57,8 @@ class InvitationForm(forms.ModelForm):  # type: ignore[type-arg]  # Django’s o
         choice = self.fields["casino"]
         assert isinstance(choice, forms.ModelChoiceField)
         choice.queryset = casinos
+        if not officers_with(Capability.KEEP_OFFICERS, [each.pk for each in casinos]).exists():
+            self.initial["role"] = Role.ADMINISTRATOR  # any other role waits for an administrator's approval
 
     def clean_username(self) -> str:
         """Return a user name that nobody takes for another's: papers and the trail have nothing else of who signed.

@@ -18,7 +18,7 @@ from audit.adjudication.replay import advance
 from audit.desk.first_run.page import by_side
 from audit.desk.overview.waits import Loss
 from audit.management.commands import welcome
-from audit.models import Officer, Role
+from audit.models import Casino, Officer, Role
 from audit.simulation import first_run
 from audit.simulation.first_run import Plan, plan
 from tests.audit.casework.test_actions import hired
@@ -56,6 +56,19 @@ def test_it_stands_once_before_the_overview() -> None:
     assert client.get("/admin/first-run/dismiss/").status_code == 405
     assert client.post("/admin/first-run/dismiss/").headers["Location"] == "/admin/"
     assert client.get("/admin/").status_code == 200
+
+
+def test_a_superuser_of_a_record_without_a_casino_is_led_to_the_first_steps_alone() -> None:
+    superuser = Client(headers={"accept-language": "en"})
+    superuser.force_login(
+        Officer.objects.create_superuser("root", password="first-horse-9"), "django.contrib.auth.backends.ModelBackend"
+    )
+    assert not Casino.objects.exists()
+    assert superuser.get("/admin/").headers["Location"] == "/admin/first-run/"
+    page = page_of(superuser)
+    assert '<h1 id="steps">First steps</h1>' in page
+    assert "What to look at" not in page, "there is nothing yet"
+    assert superuser.get("/admin/").status_code == 200, "Overview opens the overview"
 
 
 def test_an_administrator_who_reads_no_record_is_not_led_to_it() -> None:
@@ -198,8 +211,26 @@ def test_the_steps_begin_with_an_administrator_because_two_approve_a_role() -> N
     assert says not in page_of(superuser)
 
 
+def test_the_first_invitation_offers_an_administrator_and_the_first_table_its_only_casino() -> None:
+    tenant = Tenant()
+    superuser = Client()
+    superuser.force_login(
+        Officer.objects.create_superuser("root", password="first-horse-9"), "django.contrib.auth.backends.ModelBackend"
+    )
+
+    def role() -> str:
+        page = superuser.get("/admin/audit/officer/add/").content.decode()
+        return re.findall(r'<option value="(\w+)" selected', page.split('name="role"')[1])[0]
+
+    assert role() == "administrator", "any other would wait for one"
+    keeper = desk_of(tenant, Role.ADMINISTRATOR)
+    assert role() == "officer"
+    form = keeper.get("/admin/audit/gamingtable/add/").content.decode()
+    assert f'<option value="{tenant.casino.pk}" selected>' in form
+
+
 def test_where_something_is_simulated_there_are_no_first_steps() -> None:
     tenant = Tenant()
     Plan(date(2026, 11, 21), 9, 30).keep()
     page = page_of(desk_of(tenant))
-    assert ('aria-labelledby="steps"' in page) == ("Nothing simulated is loaded" in page)
+    assert ('aria-labelledby="steps"' in page) == ("From the name of the casino" in page)
