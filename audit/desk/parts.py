@@ -6,10 +6,12 @@ import html
 from collections.abc import Mapping
 from functools import lru_cache
 
+from django.utils.functional import Promise
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from audit.casework.priority import HIGHEST, reasons
 from audit.casework.stakes import Stake
@@ -25,6 +27,14 @@ BARS = ((0.0, 10.0, 4.0), (3.6, 7.2, 6.8), (7.2, 4.4, 9.6), (10.8, 1.6, 12.4))
 
 PIES: Mapping[str, str] = {State.NEW: "0", State.INVESTIGATING: "11", State.SECOND: "22"}
 """How much of a state's circle is filled, in units of its line; a closed case has all of it."""
+
+STATES: Mapping[str, Promise] = {
+    State.NEW: _("New"),
+    State.INVESTIGATING: _("Under way"),
+    State.SECOND: _("Second officer"),
+    State.CLOSED: _("Closed"),
+}
+"""The states of a case in words that are short enough to stand beside each other; a list and a page have the same."""
 
 ROUND = "31.4"
 """The length of the line around a circle of radius five."""
@@ -138,7 +148,7 @@ def officer_square(officer: Officer | None) -> SafeString:
 
 def state_pie(case: Case) -> SafeString:
     """Return the state of a case: a circle that fills, and its word."""
-    return _pie(case.state, capfirst(str(State(case.state).label)))
+    return _pie(case.state, str(STATES[case.state]))
 
 
 @lru_cache(maxsize=100)

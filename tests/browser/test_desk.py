@@ -589,7 +589,7 @@ def test_the_queue_is_worked_by_keys_alone(browser: Browser, live_server: LiveSe
     expect(page.locator("#changelist-filter details[open] ul")).to_be_visible()
     page.keyboard.press("Enter")
     page.keyboard.press("a")  # of the current row: none is ticked
-    expect(page.locator(".messagelist")).to_contain_text("1 case was changed.")
+    expect(page.locator(".messagelist")).to_contain_text("You took 1 case.")
     page.wait_for_load_state()
     expect(page.locator("#result_list .st.investigating")).to_have_count(1)
     assert title in page.locator("tr[data-row]:has(.st.investigating)").inner_text()
@@ -657,7 +657,7 @@ def test_what_follows_from_an_incident_unfolds_and_closing_is_proposed_by_keys(
         page.keyboard.press(key)
         expect(page.locator("#result_list details[open]")).to_have_count(int(isopen))
     page.keyboard.press("a")
-    expect(page.locator(".messagelist")).to_contain_text("1 case was changed.")
+    expect(page.locator(".messagelist")).to_contain_text("You took 1 case.")
     page.wait_for_load_state()
     page.keyboard.press("j")
     page.keyboard.press("p")
@@ -665,7 +665,7 @@ def test_what_follows_from_an_incident_unfolds_and_closing_is_proposed_by_keys(
     page.locator("[name=outcome]").select_option("explained")
     page.locator("[name=reason]").fill("a sleeve in the way")
     page.locator("#changelist-form button[value=propose_selected]").click()
-    expect(page.locator(".messagelist")).to_contain_text("1 case was changed.")
+    expect(page.locator(".messagelist")).to_contain_text("You proposed closing 1 case.")
     page.wait_for_load_state()
     assert desk.case.state == "second"
     assert session.errors == []

@@ -41,6 +41,7 @@ from audit.desk.sign_in.proof import ask_for_proof
 from audit.exports.findings import add_names
 from audit.models import Case, CaseAction, Finding
 from audit.presentation import language, night_of, officer_name, reference
+from settlement.catalogue.money import amount_about
 from settlement.catalogue.sentences import amount_in_prose
 
 CHOSEN = re.compile(r"([0-9]{1,18}):([0-9]{1,18})")
@@ -96,9 +97,10 @@ def batch_view(request: HttpRequest, pk: int) -> HttpResponse:
             "outcome": case.get_outcome_display(),
         },
         "proposal": [
-            Note(gettext("end"), "brand", capfirst(str(case.get_outcome_display())), str(MEANINGS[case.outcome])),
-            Note(gettext("why"), "", case.reason, officer_name(case.proposed_by), is_quoted=True),
+            Note(gettext("outcome"), "brand", capfirst(str(case.get_outcome_display())), str(MEANINGS[case.outcome])),
+            Note(gettext("reason"), "", case.reason, officer_name(case.proposed_by), is_quoted=True),
         ],
+        "owed": batches.owed_by(rows),
         "not_done": list(not_done(cases)),
         "lines": [_line(each, proposals) for each in shown if each.case_id in proposals],
         "sample": [_line(each, proposals, with_message=True) for each in sample],
@@ -121,10 +123,17 @@ def _sample(shown: Sequence[Finding]) -> list[Finding]:
     """Return the cases to look at: the largest sum, and others that are spread evenly over the batch."""
     if len(shown) <= batches.SAMPLE:
         return list(shown)
-    largest = max(shown, key=lambda each: abs(each.difference or 0))
+    largest = max(shown, key=_amount)
     others = [each for each in shown if each != largest]
     step = len(others) / (batches.SAMPLE - 1)
     return [largest, *(others[int(number * step)] for number in range(batches.SAMPLE - 1))]
+
+
+def _amount(finding: Finding) -> int:
+    """Return how much money a finding is about, owed or not, in minor units; 0 for none."""
+    if finding.difference is not None:
+        return abs(finding.difference)
+    return amount_about(finding.rule, finding.expected, finding.recorded, finding.facts) or 0
 
 
 def _line(finding: Finding, proposals: Mapping[int, int], *, with_message: bool = False) -> Line:

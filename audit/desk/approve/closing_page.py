@@ -117,17 +117,19 @@ def _proposal(
     finding: Finding, case: Case, shown: Mapping[str, Any], casework: Mapping[str, Any], proposed: CaseAction | None
 ) -> Iterator[Note]:
     """Yield what is proposed: the outcome, the reason with who gave it and when, and what becomes of the money."""
-    yield Note(gettext("end"), "brand", capfirst(str(case.get_outcome_display())), str(MEANINGS.get(case.outcome, "")))
+    yield Note(
+        gettext("outcome"), "brand", capfirst(str(case.get_outcome_display())), str(MEANINGS.get(case.outcome, ""))
+    )
     at = date_time(proposed.at, finding.casino) if proposed is not None else ""
     by = ", ".join(filter(None, (officer_name(case.proposed_by), at)))
-    yield Note(gettext("why"), "", case.reason, by, is_quoted=True)
+    yield Note(gettext("reason"), "", case.reason, by, is_quoted=True)
     stake = stake_of_incident(finding, shown["player"])
     if stake.amount and stake.side:
         ordered = payment_orders.is_ordered(case.pk)
         words = gettext("A payment order was made.") if ordered else gettext("No payment order was made.")
         stays = gettext("Closing pays nothing: it stays owed.")
         yield Note(
-            *(gettext("sum"), stake.side, f"{stake.amount} {stake.words}"),
+            *(gettext("money"), stake.side, f"{stake.amount} {stake.words}"),
             f"{words} {stays}" if stake.side == "player" else stays,
         )
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from django.db.models import QuerySet
 from django.http import HttpRequest
-from django.urls import reverse
+from django.urls import resolve, reverse
 
-from audit.desk.approve import waiting
+from audit.desk.approve import batches, waiting
 from audit.desk.scoped_admin import narrowed
 from audit.models import Finding
 
@@ -41,10 +41,13 @@ def correction_address(pk: int) -> str:
 def next_address(request: HttpRequest, after: str = "") -> str:
     """Return the page to show once a proposal is decided: ``after``, if it still waits, else the first that waits.
 
-    With nothing left, that is the list, which says so.
+    Of a closing in a batch, that is the page of the batch. With nothing left, that is the list, which says so.
     """
     neighbours = neighbours_of(request, after)
-    return (after if neighbours.position else neighbours.next) or reverse("admin:approve")
+    address = (after if neighbours.position else neighbours.next) or reverse("admin:approve")
+    closing = resolve(address)
+    first = batches.first_of(request, closing.kwargs["pk"]) if closing.url_name == "approve_closing" else None
+    return address if first is None else reverse("admin:approve_batch", args=(first,))
 
 
 def neighbours_of(request: HttpRequest, address: str) -> Neighbours:

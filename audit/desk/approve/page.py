@@ -98,7 +98,9 @@ def approve_view(request: HttpRequest) -> HttpResponse:
     entries = narrowed(waiting.entries(request), request)
     accounts = waiting.accounts(request)
     kinds = [
-        _kind("batches", _("Batches of closings"), _batches(in_batches), in_batches, "finding", "?queue=second"),
+        _kind(
+            "batches", _("Batches of closings"), _batches(request, in_batches), in_batches, "finding", "?queue=second"
+        ),
         _kind("closings", _("Closings"), _closings(request, closings), closings, "finding", "?queue=second"),
         _kind(
             *("corrections", _("Corrections"), _corrections(request, corrections), corrections),
@@ -125,7 +127,7 @@ def _kind(
     return Kind(name, title, shown, all, len(shown) if len(shown) < SHOWN else rows.count())
 
 
-def _batches(rows: QuerySet[Any]) -> Iterator[Line]:
+def _batches(request: HttpRequest, rows: QuerySet[Any]) -> Iterator[Line]:
     found = list(rows.order_by("first")[:SHOWN])
     firsts = Finding.objects.select_related("case__proposed_by", "casino").in_bulk([each["first"] for each in found])
     cases = [finding.case_id for finding in firsts.values()]
@@ -138,8 +140,8 @@ def _batches(rows: QuerySet[Any]) -> Iterator[Line]:
         yield Line(
             reverse("admin:approve_batch", args=(each["first"],)),
             words % {"number": each["cases"]},
-            str(case.get_outcome_display()),
-            SafeString(""),
+            " · ".join(filter(None, (str(casino) if is_of_several(request) else "", case.get_outcome_display()))),
+            batches.owed_by(batches.members(request, case)),
             case.reason,
             officer_name(case.proposed_by),
             proposed_at.get(case.pk, case.opened_at),

@@ -252,6 +252,7 @@ class FindingAdmin(AttachmentsAdmin):
             shown = finding_context(finding, with_names=sees_names(request, finding.casino_id))
         except StreamArchived as error:
             return self._archived(request, finding, casework, error)
+        claims = claims_shown(request, finding, shown["directory"])
         context = {
             **shown,
             "casework": casework,
@@ -259,8 +260,8 @@ class FindingAdmin(AttachmentsAdmin):
             "complaints": about_finding(finding),
             "complain_address": entry_address(finding) if finding.table and can_work_cases(request) else "",
             "neighbours": neighbours_of(request, self, finding),
-            "todo": steps_of(finding, _remedies(shown), shown["croupier"], casework, request),
-            "claims_shown": claims_shown(request, finding, shown["directory"]),
+            "todo": steps_of(finding, _remedies(shown), shown["croupier"], casework, claims, request),
+            "claims_shown": claims,
             "can_work_cases": can_work_cases(request),
             "title": shown["verdict"].plain_title,
         }

@@ -23,6 +23,7 @@ from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.http import urlencode
 from django.utils.safestring import SafeString
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
@@ -37,9 +38,9 @@ from audit.casework.video import is_deadlines_reason
 from audit.desk import kept_words
 from audit.desk.addresses import page_of
 from audit.desk.approve.neighbours import next_address
-from audit.desk.findings.neighbours import LISTED
+from audit.desk.findings.neighbours import LISTED, list_kept
 from audit.desk.findings.queues import HEADS, can_work_cases
-from audit.desk.parts import due_ring, state_pie
+from audit.desk.parts import STATES, due_ring, state_pie
 from audit.desk.scoped_admin import RecordAdmin, at, demands, in_record, officer_of
 from audit.desk.sign_in.proof import ask_for_proof
 from audit.desk.tables.moment import clock_in, instant_at, span_of
@@ -59,14 +60,6 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 SIMILAR_SHOWN = 6
-
-STEPS: Mapping[str, Promise] = {
-    State.NEW: _("New"),
-    State.INVESTIGATING: _("Under way"),
-    State.SECOND: _("Second officer"),
-    State.CLOSED: _("Closed"),
-}
-"""The way of a case, in words that are short enough to stand beside each other."""
 
 ACTION_TITLES = {
     "case.taken": _("took the case"),
@@ -91,10 +84,13 @@ ACTION_TITLES = {
 """An action in the case's history, by its event type in the audit trail. One with a colon is followed by an outcome."""
 
 
+CHOICES = [("", _("choose")), *((value, capfirst(word)) for value, word in Outcome.choices)]
+
+
 class CaseActionForm(ActionForm):
     """Outcome and reason for all selected cases."""
 
-    outcome = forms.ChoiceField(label=_("Outcome"), required=False, choices=[("", _("choose")), *Outcome.choices])
+    outcome = forms.ChoiceField(label=_("Outcome"), required=False, choices=CHOICES)
     reason = forms.CharField(label=_("Reason"), required=False)  # one that is too long is cut, as that of one case
 
 
@@ -133,8 +129,7 @@ class CaseworkAdmin(RecordAdmin[Finding]):
             except actions.ActionRefused as error:
                 refusals[str(error)] += 1
         if done:
-            text = ngettext("%(count)d case was changed.", "%(count)d cases were changed.", len(done))
-            content = text % {"count": len(done)}
+            content = _done_words(name, len(done))
             undo = undo_form(request, done, TRANSITIONS[name].event)
             messages.success(request, format_html("{} {}", content, undo) if undo else content)
         say_refusals(request, refusals)
@@ -226,6 +221,18 @@ class CaseworkAdmin(RecordAdmin[Finding]):
         return redirect(back)
 
 
+def _done_words(name: str, number: int) -> str:
+    """Return what was done to ``number`` cases, and for proposed closings what comes next."""
+    if name == "take":
+        return ngettext("You took %(count)d case.", "You took %(count)d cases.", number) % {"count": number}
+    text = ngettext(
+        "You proposed closing %(count)d case. A second officer must decide.",
+        "You proposed closing %(count)d cases. A second officer must decide.",
+        number,
+    )
+    return text % {"count": number}
+
+
 def proposal_read(request: HttpRequest) -> int:
     """Return the id of the proposed closing that the page of a decision showed; 0, which is no closing's, for none."""
     sent = request.POST.get("proposal", "")
@@ -304,8 +311,7 @@ def _shown_moment(request: HttpRequest, finding: Finding) -> _Shown | None:
 
 def address_of(request: HttpRequest, pk: int) -> str:
     """Return the address of a finding's page, with the list that the request came from."""
-    kept = {LISTED: request.GET[LISTED]} if LISTED in request.GET else {}
-    return reverse("admin:audit_finding_change", args=[pk]) + (f"?{urlencode(kept)}" if kept else "")
+    return reverse("admin:audit_finding_change", args=[pk]) + list_kept(request)
 
 
 def case_context(request: HttpRequest, finding: Finding) -> dict[str, Any] | None:
@@ -325,7 +331,7 @@ def case_context(request: HttpRequest, finding: Finding) -> dict[str, Any] | Non
     known = actions.Known(case, finding)
     return {
         "case": case,
-        "states": [{"title": title, "is_current": state == case.state} for state, title in STEPS.items()],
+        "states": [{"title": title, "is_current": state == case.state} for state, title in STATES.items()],
         "pie": state_pie(case),
         "due": due_ring(time_left(case.deadline, since=case.opened_at)) if case.state != State.CLOSED else "",
         "is_before_video_ends": finding.heads_case and is_deadlines_reason(case, finding),

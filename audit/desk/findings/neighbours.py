@@ -50,6 +50,11 @@ class Neighbours:
         return urlencode({LISTED: self.query})
 
 
+def list_kept(request: HttpRequest) -> str:
+    """Return the query by which another page keeps the list that the request came from, "" for none."""
+    return f"?{urlencode({LISTED: request.GET[LISTED]})}" if LISTED in request.GET else ""
+
+
 def neighbours_of(request: HttpRequest, lists: HasList, finding: Finding) -> Neighbours:
     """Return the neighbours of ``finding`` in the list that the request names, else in the open queue.
 

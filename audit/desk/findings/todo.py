@@ -14,6 +14,8 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
 from audit.casework.debts import debt_of_incident
+from audit.desk.findings.neighbours import list_kept
+from audit.desk.payment_orders.claims import ShownClaim
 from audit.models import Finding, VideoRequest
 from audit.models.cases import State
 from audit.presentation import date_time, officer_name
@@ -35,17 +37,18 @@ def steps_of(
     remedies: Sequence[str],
     croupier: str,
     casework: Mapping[str, Any] | None,
+    claims: Sequence[ShownClaim],
     request: HttpRequest,
 ) -> Sequence[Step]:
     """Return the steps of a finding.
 
     ``remedies`` are the catalogue’s, of the finding and of those at which the claim of its incident stands;
     ``croupier`` is whoever is to be heard as the page names them, "" for nobody, and ``casework`` that of its case,
-    None without one.
+    None without one. ``claims`` are those of its incident.
     """
     *others, last = dict.fromkeys(remedies)
     steps = [Step(each, is_done=finding.put_right_by is not None) for each in others]
-    steps.append(_remedy(finding, last, casework))
+    steps.append(_remedy(finding, last, casework, claims))
     if casework is not None:
         steps += _video(finding, casework, request)
         if croupier:
@@ -54,19 +57,21 @@ def steps_of(
     return _with_first(steps)
 
 
-def _remedy(finding: Finding, remedy: str, casework: Mapping[str, Any] | None) -> Step:
-    """Return what puts the finding right, with the way to the claim where the house owes money."""
+def _remedy(finding: Finding, remedy: str, casework: Mapping[str, Any] | None, claims: Sequence[ShownClaim]) -> Step:
+    """Return what puts the finding right, with the open orders, and the way to the claim where the house owes money."""
     debt = debt_of_incident(finding)
     is_done = not debt.claims and (finding.put_right_by is not None or debt.is_cleared)
     if casework is None or not debt.payable:
         return Step(remedy, is_done=is_done)
     link = format_html('<a class="btn sm" href="#claims">{}</a>', gettext("To the claim"))
-    return Step(remedy, gettext("The cage pays by an order with a number."), link)
+    begun = [f"{shown.order.reference}: {shown.words}" for claim in claims for shown in claim.orders if shown.next]
+    return Step(remedy, "; ".join(begun) or gettext("The cage pays by an order with a number."), link)
 
 
 def _button(finding: Finding, name: str, title: str, request: HttpRequest) -> SafeString:
     """Return the button of a transition that needs nothing filled in."""
-    return post_button(reverse("admin:audit_finding_case", args=[finding.pk, name]), title, request)
+    address = reverse("admin:audit_finding_case", args=[finding.pk, name])
+    return post_button(f"{address}{list_kept(request)}", title, request)
 
 
 def post_button(address: str, title: str, request: HttpRequest) -> SafeString:

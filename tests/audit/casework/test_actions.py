@@ -289,7 +289,7 @@ def test_several_cases_are_assigned_and_proposed_at_once_but_never_approved(desk
     values = {"outcome": "explained", "reason": "training night"}
     sent = {"action": "propose_selected", "_selected_action": chosen, "index": "0", **values}
     page = client.post("/admin/audit/finding/", sent, follow=True).content.decode()
-    assert f"{len(chosen)} cases were changed." in page
+    assert f"You proposed closing {len(chosen)} cases." in page
     assert set(Case.objects.filter(findings__in=chosen).values_list("state", "reason")) == {
         ("second", "training night")
     }

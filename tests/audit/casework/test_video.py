@@ -61,6 +61,16 @@ def test_an_officer_asks_and_the_page_says_by_whom_and_when(desk: Desk) -> None:
     assert actions.undoable(desk.case, desk.first) is None
 
 
+def test_a_request_for_the_video_keeps_the_list_that_the_finding_was_opened_from(desk: Desk) -> None:
+    kept = "?_changelist_filters=owed%3Dplayer"
+    address = f"/admin/audit/finding/{desk.findings[0].pk}/change/{kept}"
+    client = client_of(desk.first)
+    page = client.get(address).content.decode()
+    assert f'case/ask_video/{kept}"' in page
+    answer = client.post(f"/admin/audit/finding/{desk.findings[0].pk}/case/ask_video/{kept}")
+    assert answer.headers["location"] == address
+
+
 def test_the_video_is_asked_for_twice_only_by_who_says_that_they_know(desk: Desk) -> None:
     post(desk)
     post(desk)

@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from audit.casework import actions
 from audit.event_store import audit_trail
-from audit.models import Case, CaseAction, Finding, Officer, Role
+from audit.models import Case, CaseAction, Finding, Membership, Officer, Role
 from tests.audit.casework.test_actions import PASSWORD, Desk, client_of, hired
 from tests.audit.casework.test_priority import found
 from tests.audit.tables import Tenant
@@ -98,7 +98,7 @@ def test_a_batch_of_fifty_takes_twelve_clicks_and_one_password(desk: Desk, fifty
     form |= first.choose("outcome", "explained", clicks=2)
     form |= first.choose("reason", "training night")
     first.send(QUEUE, form)
-    assert "50 cases were changed." in first.page
+    assert "You proposed closing 50 cases. A second officer must decide." in first.page
     second = Browser(desk.second)
     second.open("/admin/")
     second.link("/admin/approve/")
@@ -252,6 +252,32 @@ def test_after_a_decision_comes_the_next_proposal_and_the_list_when_none_is_left
         at = client.post(at, form).headers["location"]
         left.append(at)
     assert left == [f"/admin/approve/closing/{desk.findings[1].pk}/", "/admin/approve/"]
+
+
+def test_after_a_batch_comes_the_next_batch_and_after_a_closing_the_batch_that_waits(desk: Desk) -> None:
+    first, second = proposed(desk, 2, reason="a"), proposed(desk, 2, reason="b")
+    [alone] = proposed(desk, 1, reason="c")
+    client, left = client_of(desk.second), []
+    sent = {"decision": "approve", "proof_password": PASSWORD}
+    left.append(client.post(address_of(first[0]), {**sent, "chosen": chosen(*first)}).headers["location"])
+    finding = alone.findings.get()
+    form = {**sent, "proposal": str(actions.proposal_of(alone))}
+    left.append(client.post(f"/admin/approve/closing/{finding.pk}/", form).headers["location"])
+    assert left == [address_of(second[0])] * 2
+
+
+def test_a_batch_names_its_casino_and_what_its_cases_owe(desk: Desk) -> None:
+    for euros in (-25, -15, 30):
+        case_id = found(desk, "major", rule="payout-missing", euros=euros).case_id or 0
+        case = actions.perform(case_id, desk.first, "propose", reason="a", outcome="explained")
+    Membership.objects.create(officer=desk.second, casino=Tenant().casino, role=Role.SECOND)
+    client = client_of(desk.second)
+    first = Finding.objects.filter(case__reason="a").order_by("pk")[0]
+    for address in ("/admin/approve/", f"/admin/approve/batch/{first.pk}/"):
+        shown = client.get(address, headers=ENGLISH).content.decode().split('id="content"')[1].split("A sample")[0]
+        assert str(case.casino) in shown
+        for side, amount in (("player", "€40"), ("bank", "€30")):
+            assert re.search(rf'<span class="who {side}">.*?{amount}</span>', shown), (address, side)
 
 
 def test_a_decision_on_the_page_of_the_finding_leads_to_the_next_proposal_too(desk: Desk) -> None:

@@ -86,6 +86,15 @@ def test_the_box_has_the_state_of_each_claim_and_its_next_step(claim: Claim) -> 
     assert "Cancel the order" not in page
 
 
+def test_the_step_that_pays_names_the_order_that_was_made(claim: Claim) -> None:
+    def detail() -> str:
+        return str(next(step.detail for step in finding_page(claim).context["todo"] if step.title.startswith("Pay")))
+
+    assert detail() == "The cage pays by an order with a number."
+    order = claim.order()
+    assert detail().startswith(f"{order.reference}: ordered by {claim.desk.first}")
+
+
 def test_a_payment_without_a_receipt_is_asked_for_again(claim: Claim) -> None:
     order = claim.order()
     answer = client_of(claim.desk.first).post(at(order), {**PAID, "receipt": " "}, headers=EN)
