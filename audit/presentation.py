@@ -152,11 +152,18 @@ WriteMoney: TypeAlias = Callable[[int, str], str]
 """How an amount in minor units is written with its currency: ``money`` or ``money_in_prose``."""
 
 
+def money_in_units(minor: int, currency: str) -> str:
+    """Return an amount to the nearest unit: “€541” for 540.75."""
+    unit = 10 ** exponent(currency)
+    whole = (abs(minor) + unit // 2) // unit * unit
+    return money_in_prose(-whole if minor < 0 else whole, currency)
+
+
 def money_in_thousands(minor: int, currency: str) -> str:
     """Return an amount of a thousand units or more in thousands, to the tenth: “€13.2k”, « 13,2 k€ »; else in units."""
     unit = 10 ** exponent(currency)
     if abs(minor) < 1_000 * unit:
-        return money_in_prose(minor - minor % unit, currency)
+        return money_in_units(minor, currency)
     tenths = (abs(minor) + 50 * unit) // (100 * unit)
     digits = f"{tenths // 10:,}.{tenths % 10}"
     sign = "−" if minor < 0 else ""

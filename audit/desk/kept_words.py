@@ -23,6 +23,9 @@ FIELD = "written_in"
 TEXTS = ("reason", "outcome", "text", "words", "answer")
 """The fields that are kept; no other is, as a password or a code."""
 
+REASON_OF = "reason-"
+"""How the fields begin that are each a reason for something of its own; they are kept, too."""
+
 MOST = 4_000
 """Characters of a text that are kept."""
 
@@ -39,7 +42,8 @@ def signed(officer_pk: int, form: str) -> str:
 def keep(request: HttpRequest, page: str) -> bool:
     """Keep what the form of a POST says for the page at the path ``page``; return whether there was anything."""
     form = _form_of(request)
-    texts = {name: request.POST[name][:MOST] for name in TEXTS if request.POST.get(name, "").strip()}
+    sent = (name for name in request.POST if name in TEXTS or name.startswith(REASON_OF))
+    texts = {name: text[:MOST] for name in sent if (text := request.POST[name]).strip()}
     if form is None or not texts:
         return False
     request.session[_KEPT] = {"officer": form[0], "form": form[1], "page": page, "texts": texts}

@@ -7,8 +7,9 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
+from django.db import transaction
 from django.db.models import Exists, Model, OuterRef, QuerySet
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.formats import date_format
@@ -32,7 +33,7 @@ from audit.desk.nights.month_pdf import month_pdf
 from audit.desk.nights.under_review import under_review
 from audit.desk.overview.waits import kept, losses
 from audit.desk.scoped_admin import RecordAdmin, at, demands, officer_of, scope_of
-from audit.desk.sign_in.proof import fresh_proof, signature
+from audit.desk.sign_in.proof import signature
 from audit.desk.tables.limits import equipment_of_session
 from audit.exports.pdf import PDF
 from audit.exports.sheets import CSV, XLSX, as_csv, workbook
@@ -173,7 +174,9 @@ class NightAdmin(RecordAdmin[NightReport]):
                 {"exception": each, "what": wording.NEEDS.get(each.code, each.code)}
                 for each in report.signoff_exceptions.select_related("officer")
             ],
-            "missing": [{"code": code, "what": wording.NEEDS.get(code, code)} for code in missing],
+            "missing": [
+                {"field": f"{kept_words.REASON_OF}{code}", "what": wording.NEEDS.get(code, code)} for code in missing
+            ],
             "may_sign": scope_of(request, Capability.SIGN_NIGHTS).includes(report.casino_id),
             "is_mine": report.reviewed_by_id == request.user.pk,
             "run": run,
@@ -226,36 +229,24 @@ class NightAdmin(RecordAdmin[NightReport]):
     @demands(Capability.SIGN_NIGHTS)
     @signature
     def sign_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Sign a report in the name of the requesting officer."""
+        """Sign a report in the name of the requesting officer, with all exceptions that it needs or with none."""
         if request.method != "POST":
             return HttpResponseNotAllowed(["POST"])
-        report = self.row_or_404(request, pk, Capability.SIGN_NIGHTS)
+        report, officer = self.row_or_404(request, pk, Capability.SIGN_NIGHTS), officer_of(request)
         try:
+            with transaction.atomic():
+                for code in missing_signoff_exceptions(report):
+                    reason = request.POST.get(f"{kept_words.REASON_OF}{code}", "")
+                    add_signoff_exception(report, code, reason, officer=officer)
             questions = [each.reference for each in under_review(report, with_names=False)]
-            signed = sign(report, officer=officer_of(request), under_review=questions)
+            signed = sign(report, officer=officer, under_review=questions)
         except SignatureRefused as refused:
             messages.error(request, wording.REFUSALS[refused.code])
+            kept_words.keep(request, self._address(pk))
         else:
             is_closed = signed.state == NightState.CLOSED
             messages.success(request, _("The night is closed.") if is_closed else _("The night is reviewed."))
         return redirect("admin:audit_nightreport_change", pk)
-
-    @at("<int:pk>/exception/")
-    @demands(Capability.SIGN_NIGHTS)
-    @fresh_proof
-    def exception_view(self, request: HttpRequest, pk: int) -> HttpResponse:
-        """Sign an exception in the name of the requesting officer."""
-        if request.method != "POST":
-            return HttpResponseNotAllowed(["POST"])
-        report = self.row_or_404(request, pk, Capability.SIGN_NIGHTS)
-        try:
-            add_signoff_exception(
-                report, request.POST.get("code", ""), request.POST.get("reason", ""), officer=officer_of(request)
-            )
-        except SignatureRefused as refused:
-            messages.error(request, wording.REFUSALS[refused.code])
-            kept_words.keep(request, self._address(pk))
-        return HttpResponseRedirect(f"{self._address(pk)}#signatures")
 
     @at("<int:pk>/again/")
     @demands(Capability.SIGN_NIGHTS)

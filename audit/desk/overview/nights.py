@@ -23,7 +23,7 @@ from audit.desk import parts
 from audit.desk.findings.queues import HEADS
 from audit.models import Casino, Finding, NightReport, NightState
 from audit.persons.directory import Directory, staff
-from audit.presentation import WEEKDAYS_EN, WEEKDAYS_FR, language, money_in_prose
+from audit.presentation import WEEKDAYS_EN, WEEKDAYS_FR, language, money_in_prose, money_in_units
 from audit.presentation import day as written_day
 from audit.reconciliation.croupiers import assessments_of
 from audit.reconciliation.findings import add_tallies
@@ -191,7 +191,7 @@ def _read(reports: QuerySet[NightReport], findings: QuerySet[Finding]) -> _Read:
 
 def _night(report: NightReport, win: int | None, most: int) -> Night:
     title, full = _weekday(report.gaming_day), written_day(report.gaming_day, with_weekday=True)
-    text = gettext("not counted") if win is None else money_in_prose(round(abs(win), -2), report.currency)
+    text = gettext("not counted") if win is None else money_in_units(abs(win), report.currency)
     spoken = text if win is None else money_in_prose(abs(win), report.currency)
     drawing = mark_safe(draw_column(win, most, title=full, description=spoken))
     is_to_sign = report.state in (NightState.PROVISIONAL, NightState.REVIEWED)

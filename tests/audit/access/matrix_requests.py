@@ -366,8 +366,8 @@ for _what, _name in {"PDF": "en.pdf", "XLSX": "all.xlsx", "CSV": "sessions.csv",
     AT["GET", f"{NIGHT}<int:pk>/file/<str:name>.<str:format>", _what] = night_page(f"file/{_name}")
 posted(f"{NIGHT}<int:pk>/sign/", lambda world, site: SIGNED)
 posted(f"{NIGHT}<int:pk>/again/", lambda world, site: {})
-AT["POST", f"{NIGHT}<int:pk>/exception/", ""] = lambda world, site, who: Ask(
-    f"/{NIGHT}{site.uncounted.pk}/exception/", {"code": "count-missing", "reason": "lost"}
+AT["POST", f"{NIGHT}<int:pk>/sign/", "with an exception"] = lambda world, site, who: Ask(
+    f"/{NIGHT}{site.uncounted.pk}/sign/", {**SIGNED, "reason-count-missing": "lost"}
 )
 AGAIN_DAY = f"{NIGHT}again/<int:casino_id>/<str:gaming_day>/"
 AT["POST", AGAIN_DAY, ""] = lambda world, site, who: Ask(

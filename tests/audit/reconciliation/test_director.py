@@ -326,6 +326,8 @@ def test_money_in_prose_drops_round_cents(minor: int, currency: str, language: s
         (1_324_400, "EUR", "fr", "13,2 k€"),
         (-120_000_000, "EUR", "fr", "−1 200,0 k€"),
         (99_949, "EUR", "en", "€999"),
+        (54_075, "EUR", "en", "€541"),
+        (-54_075, "EUR", "en", "−€541"),
         (0, "EUR", "en", "€0"),
     ],
 )

@@ -75,6 +75,9 @@ def casino(report: NightReport) -> Casino:
 SIGNED = {"proof_password": "x"}
 """The password of every officer here, with which a report is signed."""
 
+EXCUSED = {**SIGNED, "reason-critical-open": "Paid back to the player."}
+"""The same with the exception that the report needs."""
+
 
 def officer(casino: Casino, name: str, *, signs: bool = True) -> Client:
     someone = Officer.objects.create_user(name, password="x", is_staff=True)
@@ -263,12 +266,7 @@ def test_a_long_list_of_the_bank_goes_on_on_the_next_page(idle: Casino, monkeypa
 
 def test_two_officers_sign_and_one_cannot_twice(report: NightReport, casino: Casino) -> None:
     ada, bob = officer(casino, "ada"), officer(casino, "bob")
-    assert b"Sign as reviewed" not in ada.get(at(report)).content, (
-        "an open critical finding has no sign-off exception yet"
-    )
-    ada.post(at(report, "exception"), {"code": "critical-open", "reason": "Paid back to the player."})
-    assert b"Sign as reviewed" in ada.get(at(report), headers={"accept-language": "en"}).content
-    ada.post(at(report, "sign"), SIGNED)
+    ada.post(at(report, "sign"), EXCUSED)
     ada.post(at(report, "sign"), SIGNED)
     assert NightReport.objects.get(pk=report.pk).state == NightState.REVIEWED
     bob.post(at(report, "sign"), SIGNED)
@@ -290,8 +288,7 @@ def test_a_signature_has_one_hour_with_its_zone_on_the_page_and_on_paper(
 ) -> None:
     with time_machine.travel("2026-11-20 22:30:00Z", tick=False):
         ada = officer(casino, "ada")
-        ada.post(at(report, "exception"), {"code": "critical-open", "reason": "Paid back to the player."})
-        ada.post(at(report, "sign"), SIGNED)
+        ada.post(at(report, "sign"), EXCUSED)
     with time_machine.travel("2027-01-10 12:00:00Z", tick=False):
         shown = officer(casino, "bob").get(at(report), headers={"accept-language": language}).content.decode()
         with translation.override(language):
@@ -309,8 +306,7 @@ def test_a_signature_has_one_hour_with_its_zone_on_the_page_and_on_paper(
 def test_the_same_hands_do_not_sign_twice_at_the_desk(report: NightReport, casino: Casino) -> None:
     ada = officer(casino, "ada")
     bob = invited_by(Officer.objects.get(username="ada"), casino, Role.DIRECTOR)
-    ada.post(at(report, "exception"), {"code": "critical-open", "reason": "Paid back to the player."})
-    ada.post(at(report, "sign"), SIGNED)
+    ada.post(at(report, "sign"), EXCUSED)
     Membership.objects.get(officer__username="ada").delete()
     Membership.objects.create(officer=Officer.objects.get(username="ada"), casino=casino, role=Role.DIRECTOR)
 
@@ -334,16 +330,33 @@ def test_the_same_hands_do_not_sign_twice_at_the_desk(report: NightReport, casin
     assert NightReport.objects.get(pk=report.pk).state == NightState.CLOSED
 
 
+def test_a_night_is_signed_with_its_exceptions_by_one_form_and_one_password(
+    report: NightReport, casino: Casino
+) -> None:
+    ada, en = officer(casino, "ada"), {"accept-language": "en"}
+    page = ada.get(at(report), headers=en).content.decode()
+    assert page.count('name="reason-critical-open"') == page.count('name="proof_password"') == 1
+    assert "Sign as reviewed, with exceptions" in page
+    [written] = re.findall(r'name="written_in" value="([^"]+)"', page)
+    sent = {**SIGNED, "written_in": written, "reason-critical-open": " ", "reason-gap": "Two events were lost."}
+    refused = ada.post(at(report, "sign"), sent, headers=en, follow=True).content.decode()
+    assert "Two events were lost." in refused, "what was written stays"
+    assert NightReport.objects.get(pk=report.pk).reviewed_by is None
+    assert not report.signoff_exceptions.exists()
+    ada.post(at(report, "sign"), EXCUSED)
+    assert str(NightReport.objects.get(pk=report.pk).reviewed_by) == "ada"
+    assert [each.reason for each in report.signoff_exceptions.all()] == ["Paid back to the player."]
+
+
 @pytest.mark.parametrize("form", [{}, {"proof_password": "wrong"}])
 def test_a_night_is_signed_with_the_password_though_the_officer_has_just_signed_in(
     report: NightReport, casino: Casino, form: dict[str, str]
 ) -> None:
     ada = officer(casino, "ada")
-    ada.post(at(report, "exception"), {"code": "critical-open", "reason": "Paid back to the player."})
     assert b'id="sign-proof_password"' in ada.get(at(report)).content
     assert ada.post(at(report, "sign"), form).status_code == 403
     assert NightReport.objects.get(pk=report.pk).reviewed_by is None
-    assert ada.post(at(report, "sign"), SIGNED).status_code == 302
+    assert ada.post(at(report, "sign"), EXCUSED).status_code == 302
     assert str(NightReport.objects.get(pk=report.pk).reviewed_by) == "ada"
 
 
@@ -380,7 +393,7 @@ def test_on_a_phone_a_row_of_money_is_a_card_that_names_each_amount_and_no_sessi
 def test_signing_takes_the_right_and_a_post(report: NightReport, casino: Casino) -> None:
     reader = officer(casino, "eve", signs=False)
     assert reader.get(at(report)).status_code == 200
-    for name in ("sign", "exception", "again"):
+    for name in ("sign", "again"):
         assert reader.post(at(report, name), SIGNED).status_code == 403
         assert officer(casino, f"get-{name}").get(at(report, name)).status_code == 405
     assert NightReport.objects.get(pk=report.pk).reviewed_by is None

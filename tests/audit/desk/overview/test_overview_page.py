@@ -112,8 +112,8 @@ def test_the_rate_of_a_croupier_says_that_it_is_of_payouts_that_were_made_alone(
     (row,) = [each for each in context["last"].rows if "c-9" in each.name]
     assert (row.cells[0][0], row.rate) == (1, "not counted"), "not paid, and in no rate"
     assert '<th scope="col" class="num">wrong, in 1,000 payouts</th>' in page
-    assert "a late stake, a call is counted in the other columns alone" in page
-    assert "one that was rounded up for the player in the last alone." in page
+    assert "Unpaid wagers, late stakes and calls count only in the other columns" in page
+    assert "gains rounded up for the player only in the last." in page
 
 
 def cells_of(context: dict[str, Any], croupier: str) -> list[int]:
