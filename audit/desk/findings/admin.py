@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
 from audit.casework.debts import sums_owed
-from audit.casework.priority import with_due_group, with_priority
+from audit.casework.priority import reasons, with_due_group, with_priority
 from audit.desk.archived import where_words
 from audit.desk.audited_admin import actor, record_entry
 from audit.desk.complaints.about import about_finding, entry_address
@@ -256,6 +256,7 @@ class FindingAdmin(AttachmentsAdmin):
         context = {
             **shown,
             "casework": casework,
+            "priority_reasons": " · ".join(reasons(finding)) if shown["bars"] else "",
             "attached": files_of(request, finding),
             "complaints": about_finding(finding),
             "complain_address": entry_address(finding) if finding.table and can_work_cases(request) else "",

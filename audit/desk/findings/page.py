@@ -16,7 +16,6 @@ from msgspec.structs import replace
 from audit.adjudication.incidents import incident_of
 from audit.adjudication.results import wager_of
 from audit.casework.debts import claim_of, stake_of_incident
-from audit.casework.priority import reasons
 from audit.casework.stakes import money_at_stake
 from audit.corrections.decisions import decisions_about, needs_officers, state_of
 from audit.corrections.superseding import decisions_behind, look_up_corrections
@@ -125,7 +124,6 @@ def finding_context(finding: Finding, *, with_names: bool = False) -> dict[str, 
         "claims": _claims(verdict.claims, directory),
         "reference": reference(finding),
         "bars": priority_bars(finding) if getattr(finding, "priority", None) else "",
-        "priority_reasons": " · ".join(reasons(finding)) if getattr(finding, "priority", None) else "",
         "people": _people(finding, directory),
         "croupier": short_name(names_of(finding, directory).get("croupier", ""), finding.croupier),
         "player": player,
