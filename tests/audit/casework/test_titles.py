@@ -108,7 +108,7 @@ def test_the_inbox_names_the_verdict_and_its_digest_no_person(desk: Desk) -> Non
     actions.perform(case, desk.second, "assign", assignee=desk.first)
     assert f">{NAMED}</a>" in read(desk.first, "/admin/inbox/")
     lines = inbox.lines_of(desk.first, [desk.tenant.casino.pk], timezone.now())["assigned"]
-    message = inbox_mail._message(desk.first, desk.tenant.casino, list(lines))
+    message = inbox_mail._message(desk.first, desk.tenant.casino, list(lines), [])
     assert BY_ID in message.body
     assert "Ada" not in message.body
 

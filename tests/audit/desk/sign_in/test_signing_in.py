@@ -136,8 +136,8 @@ def test_changing_the_password_asks_the_old_one_ends_other_sessions_and_is_recor
     form = {"old_password": "wrong", "new_password1": new, "new_password2": new}
     assert client.post("/admin/password_change/", form).status_code == 200
     assert client.post("/admin/password_change/", {**form, "old_password": PASSWORD}).status_code == 302
-    assert client.get("/admin/").status_code == 200
-    assert elsewhere.get("/admin/").status_code == 302
+    assert client.get("/admin/password_change/").status_code == 200
+    assert elsewhere.get("/admin/password_change/").status_code == 302
     assert sign_in(Client()) == 200
     assert sign_in(Client(), password=new) == 302
     entries = audit_trail.entries_of(audit_trail.INSTALLATION, timezone.now().date())
@@ -172,12 +172,12 @@ def test_a_second_factor_is_set_up_by_its_first_code_and_required_from_then_on(o
 
     half_way = Client()
     sign_in(half_way)
-    assert half_way.get("/admin/").status_code == 302, "the password alone is not enough"
+    assert half_way.get("/admin/password_change/").status_code == 302, "the password alone is not enough"
     assert sign_in(Client(), code="12345") == 200
     TOTPDevice.objects.update(throttling_failure_count=0, throttling_failure_timestamp=None, last_t=-1)
     another = Client()
     assert sign_in(another, code=code_of(device)) == 302
-    assert another.get("/admin/").status_code == 200
+    assert another.get("/admin/password_change/").status_code == 200
     assert sign_in(Client(), code=code_of(device)) == 200, "a code is good once"
 
 
