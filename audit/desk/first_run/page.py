@@ -23,7 +23,7 @@ from audit.casework.debts import sums_owed
 from audit.casework.priority import by_urgency
 from audit.desk.first_run.steps import first_steps
 from audit.desk.overview.waits import Loss, losses
-from audit.desk.scoped_admin import demands, in_record, scope_of
+from audit.desk.scoped_admin import demands, in_record, officer_of, scope_of
 from audit.event_store import read
 from audit.models import Casino, Finding, LoggedStream, NightReport, NightState
 from audit.models.cases import State
@@ -42,7 +42,8 @@ def is_shown_first(request: HttpRequest) -> bool:
     return (
         DISMISSED not in request.COOKIES
         and bool(scope_of(request, Capability.SEE_RECORD))
-        and (first_run.plan() is not None or not Casino.objects.exists())
+        # Whoever has a role has it at a casino.
+        and (first_run.plan() is not None or (officer_of(request).is_superuser and not Casino.objects.exists()))
     )
 
 
@@ -62,7 +63,9 @@ def first_run_view(request: HttpRequest) -> HttpResponse:
         "losses": by_side(losses(sums_owed(standing), write=money_in_prose)),
         "to_sign": to_sign,
         "half_way": half_way,
-        "has_sessions": in_record(LoggedStream.objects.filter(is_of_desk=False), request).exists(),
+        "has_sessions": LoggedStream.objects.filter(
+            is_of_desk=False, casino__in=scope_of(request, Capability.SEE_RECORD).casinos()
+        ).exists(),
         "half_way_title": finding_title(half_way.rule) if half_way is not None else "",
         "curl": _curl(request),
     }

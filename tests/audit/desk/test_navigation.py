@@ -13,7 +13,7 @@ from audit.desk.chosen_casino import Choice
 from audit.desk.menu import tabs
 from audit.desk.navigation import PAGES, Link, Navigation
 from audit.jobs.queue import enqueue
-from audit.models import JobKind, Officer, Role
+from audit.models import Casino, JobKind, Officer, Role
 from tests.audit.casework.test_actions import Desk, client_of, hired
 
 pytestmark = pytest.mark.django_db
@@ -98,6 +98,7 @@ def test_an_open_incident_is_counted_until_it_is_closed(desk: Desk) -> None:
 
 
 def test_a_page_is_marked_in_its_section_and_settings_open_within_theirs() -> None:
+    Casino.objects.create(code="deauville", name="Deauville", time_zone="Europe/Paris")
     chief = Officer.objects.create_superuser("chief-of-navigation")
     client = Client()
     client.force_login(chief, backend="django.contrib.auth.backends.ModelBackend")
