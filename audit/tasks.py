@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils import timezone
 
-from audit import heartbeats, task_queue
+from audit import heartbeats, task_queue, task_runs
 from audit.access import refusals
 from audit.adjudication import fairness, replay
 from audit.adjudication import runs as adjudication_runs
@@ -270,7 +270,7 @@ def sweep_cases(**kwargs: Any) -> int:
         mail_late_cases.delay(officer_id=officer_id, casino_id=casino_id)
     for officer_id, casino_id in inbox_mail.waiting(now):
         mail_inbox.delay(officer_id=officer_id, casino_id=casino_id)
-    sightings.sweep(now)
+    sightings.sweep(now, task_runs.ran_at().get("cases"))
     for sighting_id in sighting_mail.waiting(now):
         mail_sighting.delay(sighting_id=sighting_id)
     return escalated

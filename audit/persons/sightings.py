@@ -8,7 +8,7 @@ does, counts on its own gaming day.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date, datetime, timedelta
 
 from django.db import transaction
@@ -23,7 +23,10 @@ from audit.persons.listings import in_force_on
 SEEN = "listing.seen"
 
 ARRIVED_WITHIN = timedelta(days=2)
-"""How long ago the last events of a session may have arrived for the sweep to look at it."""
+"""How long ago events may have arrived that are looked through for a new entry, or by the first sweep."""
+
+OVERLAP = timedelta(minutes=10)
+"""What each sweep looks through again: events that were stored, and not committed yet, at the sweep before."""
 
 LATE_AT_MOST = timedelta(days=7)
 """How long after the last day of an entry a session of that day may arrive."""
@@ -45,18 +48,22 @@ order by s.gaming_day, s.stream_id
 
 # An envelope is canonical JSON, and the ids of a directory have no character that JSON escapes.
 _PLAYERS = """
-select distinct e.stream_id, found.player[1] from log.event e
-cross join lateral regexp_matches(e.envelope::text, '"player":"([A-Za-z0-9._:-]+)"', 'g') found (player)
-where e.stream_id = any (%b::bigint[]) and position('"player":"' in e.envelope::text) > 0
+select distinct e.stream_id, listed.code from log.batch b
+join log.event e on e.stream_id = b.stream_id and e.seq between b.first_seq and b.last_seq
+join unnest(%b::text[]) listed (code) on position('"player":"' || listed.code || '"' in e.envelope::text) > 0
+where b.stream_id = any (%b::bigint[]) and b.received_at > %b::timestamptz
 """
 
 
-def sweep(now: datetime) -> int:
-    """Keep a sighting of each listed player for each gaming day. Return how many are new. Idempotent."""
+def sweep(now: datetime, last: datetime | None = None) -> int:
+    """Keep a sighting of each listed player for each gaming day. Return how many are new. Idempotent.
+
+    What arrived before ``last``, the sweep before, is looked through for entries approved since then alone.
+    """
     casinos = Casino.objects.filter(
         is_sandbox=False, pk__in=Listing.objects.filter(state__in=IN_FORCE).values("casino")
     )
-    return sum(_sweep(casino, now) for casino in casinos.order_by("pk"))
+    return sum(_sweep(casino, now, last) for casino in casinos.order_by("pk"))
 
 
 def recent(sightings: QuerySet[Sighting], now: datetime) -> QuerySet[Sighting]:
@@ -65,14 +72,18 @@ def recent(sightings: QuerySet[Sighting], now: datetime) -> QuerySet[Sighting]:
     return rows.order_by("-seen_at", "-pk")
 
 
-def _sweep(casino: Casino, now: datetime) -> int:
+def _sweep(casino: Casino, now: datetime, last: datetime | None) -> int:
     ended = casino.gaming_day_at(now) - LATE_AT_MOST
     listings = list(Listing.objects.filter(in_force_on(ended), casino=casino).order_by("pk"))
     if not listings:
         return 0
     first = min(_first_day(casino, each) for each in listings)
-    sessions = binary_copy.execute(_SESSIONS, (casino.pk, first, now - ARRIVED_WITHIN))
-    players = _players([stream_id for stream_id, _name, _day in sessions])
+    is_first = last is None or any(each.approved_at is None or each.approved_at > last - OVERLAP for each in listings)
+    since = now - ARRIVED_WITHIN if last is None or is_first else last - OVERLAP
+    sessions = binary_copy.execute(_SESSIONS, (casino.pk, first, since))
+    codes = sorted({each.code for each in listings})
+    streams = [stream_id for stream_id, _name, _day in sessions]
+    players = {*binary_copy.execute(_PLAYERS, (codes, streams, since))}
     new = 0
     for stream_id, name, day in sessions:
         for listing in listings:
@@ -80,11 +91,6 @@ def _sweep(casino: Casino, now: datetime) -> int:
             if is_in_force and (stream_id, listing.code) in players:
                 new += _keep(listing, stream_id, name, day, now)
     return new
-
-
-def _players(stream_ids: Sequence[int]) -> set[tuple[int, str]]:
-    """Return the players whom the events of sessions name, each with the session."""
-    return {(stream_id, code) for stream_id, code in binary_copy.execute(_PLAYERS, (list(stream_ids),))}
 
 
 def _first_day(casino: Casino, listing: Listing) -> date:

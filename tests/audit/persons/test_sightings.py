@@ -73,6 +73,22 @@ def test_a_player_who_was_at_a_table_earlier_on_the_day_of_the_approval_is_seen(
     assert swept() == 1
 
 
+def test_a_sweep_looks_through_what_arrived_since_the_one_before_and_for_a_new_entry_through_all(
+    floor: Floor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sightings, "OVERLAP", timedelta(0))
+    with time_machine.travel(timezone.now() - timedelta(hours=2)):
+        floor.listed(ListKind.WATCH)
+    played(floor.tenant)
+    last = timezone.now()
+    assert sightings.sweep(timezone.now(), last) == 0, "it arrived before the sweep before"
+    floor.listed()
+    assert sightings.sweep(timezone.now(), last) == 2, "an entry is new"
+    played(floor.tenant, "s2", days_ago=-1)
+    assert sightings.sweep(timezone.now(), timezone.now()) == 0
+    assert sightings.sweep(timezone.now(), last) == 2, "another day"
+
+
 def test_nobody_is_seen_before_the_approval_or_after_the_last_day_or_the_removal(floor: Floor) -> None:
     floor.propose()
     played(floor.tenant)
