@@ -15,6 +15,7 @@ from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from audit.casework import actions, information
 from audit.models import CaseAction, Finding, NightReport, Officer
+from audit.reconciliation import wording
 from tests.audit.access.two_casinos import DAY_BEFORE, PASSWORD, Site, World
 from tests.audit.reconciliation.played import DAY
 
@@ -367,7 +368,7 @@ for _what, _name in {"PDF": "en.pdf", "XLSX": "all.xlsx", "CSV": "sessions.csv",
 posted(f"{NIGHT}<int:pk>/sign/", lambda world, site: SIGNED)
 posted(f"{NIGHT}<int:pk>/again/", lambda world, site: {})
 AT["POST", f"{NIGHT}<int:pk>/sign/", "with an exception"] = lambda world, site, who: Ask(
-    f"/{NIGHT}{site.uncounted.pk}/sign/", {**SIGNED, "reason-count-missing": "lost"}
+    f"/{NIGHT}{site.uncounted.pk}/sign/", {**SIGNED, **{f"reason-{code}": "lost" for code in wording.NEEDS}}
 )
 AGAIN_DAY = f"{NIGHT}again/<int:casino_id>/<str:gaming_day>/"
 AT["POST", AGAIN_DAY, ""] = lambda world, site, who: Ask(
