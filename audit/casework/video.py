@@ -116,6 +116,7 @@ def stated_of(request: VideoRequest) -> dict[str, str | int]:
     """Return what the entry of a request says of it: which it is, the mark of the address, what is asked for."""
     return {
         "request": request.pk,
+        "finding": request.finding_id,
         "address": address_mark(request.address),
         "language": request.language,
         "begins_at": instant(request.begins_at),

@@ -6,7 +6,7 @@ import pytest
 from django.urls import reverse
 
 from audit.casework import actions
-from audit.models import Case, NightSubscriber, Role, VideoRequest
+from audit.models import Case, Finding, NightSubscriber, Role, VideoRequest
 from audit.projections.takeover import keep_settings
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.projections.record import Casino, faults
@@ -85,6 +85,20 @@ def test_what_somebody_wrote_past_the_desk_is_named(receivers: dict[str, int], s
     assert {each.part for each in found} == {"subscriber" if statement in SUBSCRIBERS else "video"}
     named = (SUBSCRIBERS | REQUESTS)[statement]
     assert any(named in each.what for each in found)
+
+
+def test_a_request_about_the_finding_of_another_run_is_named(receivers: dict[str, int]) -> None:
+    """It is of the same event, rule and wager."""
+    generated = {"id", "engine_version", "content"}
+    columns = ", ".join(each.column for each in Finding._meta.local_concrete_fields if each.column not in generated)
+    forge(
+        f"with copied as (insert into audit_finding (engine_version, {columns}) select '0', {columns}"
+        " from audit_finding where id = (select finding_id from audit_videorequest where id = {request}) returning id)"
+        " update audit_videorequest set finding_id = (select id from copied) where id = {request}",
+        **receivers,
+    )
+    [named] = [each.what for each in faults() if each.part == "video"]
+    assert "finding" in named
 
 
 def test_a_subscriber_without_an_entry_is_counted_until_the_log_keeps_it_and_a_fault_from_then_on() -> None:
