@@ -17,9 +17,8 @@ from audit.reconciliation import runs, versions
 from audit.reconciliation.reopened import change_in_words
 from tests import citus
 from tests.audit.conftest import make_tenant
-from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record, session
+from tests.audit.reconciliation.played import DAY, MORNING, reconciled, session
 from tests.audit.reconciliation.test_versions import append
-from tests.audit.transparency.sealed import seal
 
 pytestmark = pytest.mark.django_db
 
@@ -28,12 +27,7 @@ pytestmark = pytest.mark.django_db
 def played_night(module_db: None) -> int:
     """The id of the report of a night at one table, which the tests of the module share."""
     casino = make_tenant().casino
-    events = session(casino, "R1", coups=6)
-    record(casino, events)
-    record(casino, count(casino, {events[0]["stream"]: buy_ins(events)}))
-    seal()
-    (reconciled,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
-    return reconciled.pk
+    return reconciled(casino, session(casino, "R1", coups=6)).pk
 
 
 @pytest.fixture

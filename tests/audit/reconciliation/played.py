@@ -9,9 +9,11 @@ from typing import Any
 import msgspec
 
 from audit.event_store.append import NewEvent, append, open_stream
-from audit.models import Casino, GamingTable
+from audit.models import Casino, GamingTable, NightReport
+from audit.reconciliation import runs
 from audit.simulation import play
 from settlement.codec import decode_canonical, next_seq_after
+from tests.audit.transparency.sealed import seal
 
 DAY = date(2026, 11, 19)
 MORNING = datetime(2026, 11, 20, 8, tzinfo=UTC)
@@ -110,3 +112,18 @@ def inserted(events: Events, index: int, kind: str, data: dict[str, Any]) -> Eve
     new.pop("actor", None)
     changed = [*events[:index], new, *events[index:]]
     return [{**event, "seq": seq} for seq, event in enumerate(changed, start=1)]
+
+
+def reconciled(casino: Casino, *sessions: Events, counted_more: int = 0, closed: bool = True) -> NightReport:
+    """Record a night's sessions and its count, seal both and reconcile the night.
+
+    ``counted_more``, in minor units, is found beyond what was bought in the last session.
+    """
+    for events in sessions:
+        record(casino, events)
+    drops = {events[0]["stream"]: buy_ins(events) for events in sessions}
+    drops[sessions[-1][0]["stream"]] += counted_more
+    record(casino, count(casino, drops, closed=closed))
+    seal()
+    (report,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
+    return report

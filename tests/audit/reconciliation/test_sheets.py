@@ -18,7 +18,7 @@ from audit.models import Casino, Membership, NightReport, NightSubscriber, Offic
 from audit.notifications import mail
 from audit.notifications.delivery import GIVEN_UP_AFTER
 from audit.notifications.mail import send
-from audit.reconciliation import runs, sheets, wording
+from audit.reconciliation import sheets, wording
 from audit.reconciliation.content import BRIDGE
 from audit.reconciliation.pdf import as_pdf
 from audit.reconciliation.presentation import ERRORS, LETTERS, TABLES, bridge_note, load_content
@@ -26,9 +26,8 @@ from audit.reconciliation.versions import add_signoff_exception, missing_signoff
 from audit.reconciliation.wording import money
 from audit.tasks import night_mail
 from tests import citus
-from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record, session
+from tests.audit.reconciliation.played import MORNING, reconciled, session
 from tests.audit.tables import Tenant
-from tests.audit.transparency.sealed import seal
 
 pytestmark = pytest.mark.django_db
 
@@ -41,13 +40,7 @@ def night(module_db: None) -> int:
     wrong = session(
         casino, "C1", ruleset="fr-craps", seed=3, coups=30, irregularities=["payout-overpaid", "payout-underpaid"]
     )
-    record(casino, orderly)
-    record(casino, wrong)
-    drops = {orderly[0]["stream"]: buy_ins(orderly), wrong[0]["stream"]: buy_ins(wrong) + 12_345}
-    record(casino, count(casino, drops, closed=False))
-    seal()
-    (reconciled,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
-    return reconciled.pk
+    return reconciled(casino, orderly, wrong, counted_more=12_345, closed=False).pk
 
 
 @pytest.fixture

@@ -34,10 +34,9 @@ from tests.audit.access.test_accounts import invited_by
 from tests.audit.conftest import make_tenant
 from tests.audit.corrections.corrections_desk import approve
 from tests.audit.desk.printed import words_of
-from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, inserted, record, session
+from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, inserted, reconciled, record, session
 from tests.audit.reconciliation.test_versions import append
 from tests.audit.tables import Tenant
-from tests.audit.transparency.sealed import seal
 
 pytestmark = pytest.mark.django_db
 
@@ -54,12 +53,7 @@ def played_night(module_db: None) -> int:
     casino = make_tenant().casino
     events = session(casino, "R1", irregularities=["payout-overpaid"], coups=45)
     other = session(casino, "C1", ruleset="fr-craps", seed=4)
-    record(casino, events)
-    record(casino, other)
-    record(casino, count(casino, {events[0]["stream"]: buy_ins(events), other[0]["stream"]: buy_ins(other) + 77}))
-    seal()
-    (reconciled,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
-    return reconciled.pk
+    return reconciled(casino, events, other, counted_more=77).pk
 
 
 @pytest.fixture

@@ -14,7 +14,6 @@ from audit.ledger import feeding, questions
 from audit.models import Casino, Finding, LedgerProcess, LoggedStream, NightReport, Person
 from audit.persons.play import sessions_of
 from audit.presentation import power_of_ten
-from audit.reconciliation import runs
 from audit.reconciliation.content import figures_of
 from audit.transparency.integrity_findings import integrity_finding
 from settlement.eprocess.ledger import Question
@@ -22,8 +21,7 @@ from settlement.eprocess.process import Crossing, Process
 from tests import citus
 from tests.audit.conftest import make_tenant
 from tests.audit.desk.nights.test_nights import SIGNED, at, officer
-from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record, session
-from tests.audit.transparency.sealed import seal
+from tests.audit.reconciliation.played import DAY, reconciled, session
 
 pytestmark = pytest.mark.django_db
 
@@ -32,12 +30,7 @@ pytestmark = pytest.mark.django_db
 def played_night(module_db: None) -> int:
     """The id of the report of a night at one table, which the tests of the module share."""
     casino = make_tenant().casino
-    events = session(casino, "R1", coups=12)
-    record(casino, events)
-    record(casino, count(casino, {events[0]["stream"]: buy_ins(events)}))
-    seal()
-    (reconciled,) = runs.reconcile(casino, DAY, actor="test", now=MORNING)
-    return reconciled.pk
+    return reconciled(casino, session(casino, "R1", coups=12)).pk
 
 
 @pytest.fixture
