@@ -58,7 +58,7 @@ where b.stream_id = any (%b::bigint[]) and b.received_at > %b::timestamptz
 def sweep(now: datetime, last: datetime | None = None) -> int:
     """Keep a sighting of each listed player for each gaming day. Return how many are new. Idempotent.
 
-    What arrived before ``last``, the sweep before, is looked through for entries approved since then alone.
+    ``last`` is when the sweep before ran. Only an entry approved since then makes this one read what arrived earlier.
     """
     casinos = Casino.objects.filter(
         is_sandbox=False, pk__in=Listing.objects.filter(state__in=IN_FORCE).values("casino")
@@ -78,8 +78,9 @@ def _sweep(casino: Casino, now: datetime, last: datetime | None) -> int:
     if not listings:
         return 0
     first = min(_first_day(casino, each) for each in listings)
-    is_first = last is None or any(each.approved_at is None or each.approved_at > last - OVERLAP for each in listings)
-    since = now - ARRIVED_WITHIN if last is None or is_first else last - OVERLAP
+    since = now - ARRIVED_WITHIN
+    if last is not None and all(_approved_at(each) <= last - OVERLAP for each in listings):
+        since = last - OVERLAP
     sessions = binary_copy.execute(_SESSIONS, (casino.pk, first, since))
     codes = sorted({each.code for each in listings})
     streams = [stream_id for stream_id, _name, _day in sessions]
@@ -93,9 +94,13 @@ def _sweep(casino: Casino, now: datetime, last: datetime | None) -> int:
     return new
 
 
-def _first_day(casino: Casino, listing: Listing) -> date:
+def _approved_at(listing: Listing) -> datetime:
     assert listing.approved_at is not None, "an entry in force was approved"
-    return casino.gaming_day_at(listing.approved_at)
+    return listing.approved_at
+
+
+def _first_day(casino: Casino, listing: Listing) -> date:
+    return casino.gaming_day_at(_approved_at(listing))
 
 
 def _keep(listing: Listing, stream_id: int, session: str, day: date, now: datetime) -> bool:

@@ -20,7 +20,7 @@ from audit.presentation import date_time, money, reference, ruleset_label
 def lines_of(rows: Iterable[Row], preserved_filters: str, *, can_work_cases: bool, of_several: bool) -> SafeString:
     """Return the lines of one group. ``preserved_filters`` is the query that leads back from a finding to the list.
 
-    ``of_several``: the list is of several casinos, each of which has a table R1.
+    ``of_several``: the list shows several casinos, so each line names its own; every casino may have a table R1.
     """
     kept = escape(preserved_filters)
     tags = (_tag(gettext("pattern")), _tag(gettext("came back")))

@@ -88,7 +88,7 @@ def test_what_somebody_wrote_past_the_desk_is_named(receivers: dict[str, int], s
 
 
 def test_a_request_about_the_finding_of_another_run_is_named(receivers: dict[str, int]) -> None:
-    """It is of the same event, rule and wager."""
+    """Both findings have the same event, rule and wager."""
     generated = {"id", "engine_version", "content"}
     columns = ", ".join(each.column for each in Finding._meta.local_concrete_fields if each.column not in generated)
     forge(
