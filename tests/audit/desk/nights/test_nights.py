@@ -13,8 +13,8 @@ from django.urls import reverse
 from django.utils import timezone, translation
 
 from audit import task_queue
+from audit.desk.nights import admin, summary, wagers
 from audit.desk.nights import page as page_of_night
-from audit.desk.nights import summary, wagers
 from audit.desk.nights.page import ADDITIVE, WORTH
 from audit.desk.nights.tables import Table
 from audit.event_store import audit_trail, read
@@ -340,6 +340,15 @@ def test_a_night_is_signed_with_its_exceptions_by_one_form_and_one_password(
     ada.post(at(report, "sign"), EXCUSED)
     assert str(NightReport.objects.get(pk=report.pk).reviewed_by) == "ada"
     assert [each.reason for each in report.signoff_exceptions.all()] == ["Paid back to the player."]
+
+
+def test_of_several_exceptions_none_is_kept_where_one_has_no_reason(
+    report: NightReport, casino: Casino, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(admin, "missing_signoff_exceptions", lambda report: ["critical-open", "gap"])
+    officer(casino, "ada").post(at(report, "sign"), EXCUSED)
+    assert not report.signoff_exceptions.exists()
+    assert NightReport.objects.get(pk=report.pk).reviewed_by is None
 
 
 @pytest.mark.parametrize("form", [{}, {"proof_password": "wrong"}])
