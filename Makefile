@@ -1,7 +1,7 @@
 # `make run` and `make test` need python3 and nothing else. The first installs what it runs, the second all that is here.
 #
 #   run      everything on this machine: see casino/up.py
-#   quick    the law and the record in a minute: no browser, no processes, one database kept between runs
+#   quick    the law and the record in a minute: no browser, no processes
 #   test     every test, with what takes longest in a short form; in an order drawn anew, which SEED=1 repeats
 #   faults   the long forms: every crash point, whole deployments that hang, die, fill a disk or lack rights, every
 #            user of the matrix with every method, a phone's width, 100,000 coups read a second time; PART=0 to 11 is a
@@ -53,7 +53,7 @@ LONG = --ignore tests/settlement/oracles --ignore tests/settlement/night --ignor
 	test_every_conformance_stream_recorded_and_replayed_in_small_steps_answers_as_one_run)
 
 quick: setup
-	@CABOCHON_TEST_RUN=kept $(BIN)/python -m pytest -n 2 --dist worksteal $(LONG) $(QUICK)
+	@$(BIN)/python -m pytest -n 2 --dist worksteal $(LONG) $(QUICK)
 
 # To read every module of the tests takes each worker longer than many a test.
 faults: setup

@@ -1,8 +1,9 @@
 """The servers of the tests: a PostgreSQL always, the machine's own PostgreSQL, RabbitMQ and Redis if they run.
 
-Without ``DATABASE_URL`` the process that leads the run starts the embedded PostgreSQL, and stops it at the end. The
-migrations run once, in a template from which every database of the run is copied. Tests about a PostgreSQL, RabbitMQ or
-Redis of the machine are skipped if it does not answer, unless ``CABOCHON_REQUIRE_SERVICES=1`` forbids it.
+Without ``DATABASE_URL`` the process that leads the run starts the embedded PostgreSQL, and stops it at the end: on a
+copy of a migrated cluster, which is kept until a migration changes. Every database of the run is copied from one. Tests
+about a PostgreSQL, RabbitMQ or Redis of the machine are skipped if it does not answer, unless
+``CABOCHON_REQUIRE_SERVICES=1`` forbids it.
 
 Django signs in as an account without power, ``tests/roles.py``. A test marked ``superuser`` attacks or makes roles: its
 connection is a superuser's.
@@ -15,25 +16,23 @@ With the address of a Citus coordinator in ``CABOCHON_TEST_CITUS``, Django's dat
 
 Every run takes the tests in another order, module by module: its seed is printed, and ``SEED=…`` repeats it.
 
-With a name in ``CABOCHON_TEST_RUN`` the server's data, and so the template, are kept for the next run of that name.
+With a name in ``CABOCHON_TEST_RUN`` a server's template is kept for the next run of that name on it.
 """
 
 from __future__ import annotations
 
-import fcntl
 import gc
 import os
 import re
 import shutil
 import socket
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache, partial
 from io import StringIO
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
@@ -51,8 +50,8 @@ from audit.transparency import signing_keys
 from casino.celery import app
 from casino.embedded.postgres import DATABASE, EmbeddedPostgres
 from tests import citus
-from tests.databases import address_of, database_once_a_run, new_database, once_a_run, server_url
-from tests.faults.servers import Server, restored
+from tests.databases import address_of, database_once_a_run, migrate, new_database, prepared_cluster, server_url
+from tests.faults.servers import copy_of
 from tests.roles import ACCOUNT, make_accounts, signed_in_as
 from tests.settings import MIGRATED, RUN
 
@@ -93,15 +92,11 @@ def pytest_configure(config: pytest.Config) -> None:
         with psycopg.connect(server_url(), autocommit=True) as server:
             make_accounts(server)
     else:
-        if IS_KEPT:
-            config.add_cleanup(_lock_kept_data().close)
+        copy_of(prepared_cluster(), DATA)
         EMBEDDED.start()
-        config.add_cleanup(EMBEDDED.stop if IS_KEPT else partial(_remove, DATA))
+        config.add_cleanup(partial(_remove, DATA))
         with psycopg.connect(server_url(), autocommit=True) as server:
-            make_accounts(server)
-        # Of a run that was killed, or of other migrations.
-        known = f"datname in ('postgres', '{DATABASE}') or starts_with(datname, '{MIGRATED}')"
-        _drop_databases(f"not datistemplate and not ({known})")
+            server.execute(f'create database "{MIGRATED}" template "{DATABASE}"')
 
 
 def _order(config: pytest.Config) -> str:
@@ -256,18 +251,6 @@ def _remove(data: Path) -> None:
     shutil.rmtree(data)
 
 
-def _lock_kept_data() -> TextIO:
-    """Lock the kept data until the file is closed. Raise ``UsageError`` if another run uses them."""
-    DATA.mkdir(parents=True, exist_ok=True)
-    lock = (DATA / "lock").open("w")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError as error:
-        lock.close()
-        raise pytest.UsageError("Another run uses the kept database.") from error
-    return lock
-
-
 def _drop_databases(condition: str) -> None:
     with psycopg.connect(server_url(), autocommit=True) as server:
         for (name,) in server.execute(f"select datname from pg_database where {condition}").fetchall():
@@ -279,40 +262,16 @@ def migrated_template() -> str:
     """The name of the template, which the first worker that needs it makes."""
     if citus.COORDINATOR:
         pytest.skip("a cluster's database cannot be copied")
-    return database_once_a_run(MIGRATED, _migrate)
-
-
-def _migrate(url: str) -> None:
-    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "casino.settings", "DATABASE_URL": url}
-    subprocess.run([sys.executable, "manage.py", "migrate", "--verbosity", "0"], cwd=ROOT, env=environment, check=True)
+    return database_once_a_run(MIGRATED, migrate)
 
 
 @pytest.fixture(scope="session")
-def address_of_template(migrated_template: str) -> str:
-    """The address of the template for a superuser: to read, not to connect to for long."""
-    return address_of(migrated_template)
-
-
-@pytest.fixture(scope="session")
-def migrated_cluster(address_of_template: str) -> Path:
+def migrated_cluster() -> Path:
     """The data folder of an embedded PostgreSQL that is stopped, migrated, with the accounts of ``casino.up``.
 
     Whoever starts a server of their own copies it: to migrate an empty database takes longer than most of their tests.
     """
-
-    def make(data: Path) -> None:
-        server = Server(data)
-        try:
-            server.start()
-            with server.superuser() as superuser:
-                make_accounts(superuser)
-            restored(server, address_of_template)
-            with server.superuser() as superuser:
-                superuser.execute("vacuum freeze")
-        finally:
-            server.stop()
-
-    return once_a_run("cluster", make)
+    return prepared_cluster()
 
 
 @pytest.fixture(scope="session")

@@ -8,6 +8,9 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
@@ -17,7 +20,11 @@ from uuid import uuid4
 import psycopg
 
 from casino.embedded.postgres import EmbeddedPostgres
-from tests.settings import MIGRATED
+from tests.roles import make_accounts
+from tests.settings import ROOT, SCHEMA
+
+UNUSED_S = 7 * 24 * 3600
+"""Seconds after which a prepared cluster of other migrations goes."""
 
 
 @cache
@@ -59,13 +66,47 @@ def database_once_a_run(name: str, fill: Callable[[str], object]) -> str:
     return name
 
 
+def migrate(url: str) -> None:
+    """Migrate a database from nothing, as a superuser."""
+    environment = {**os.environ, "DJANGO_SETTINGS_MODULE": "casino.settings", "DATABASE_URL": url}
+    subprocess.run([sys.executable, "manage.py", "migrate", "--verbosity", "0"], cwd=ROOT, env=environment, check=True)
+
+
+def prepared_cluster() -> Path:
+    """Return the data folder of an embedded PostgreSQL, stopped and migrated, with all accounts; it is only read.
+
+    The first run makes it, and it is kept until a migration changes: to migrate takes longer than most runs.
+    """
+    folder = ROOT / ".data" / f"prepared-{SCHEMA}"
+    folder.parent.mkdir(exist_ok=True)
+    with folder.with_name("prepared.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not folder.exists():
+            unfinished = folder.with_name("unfinished")
+            shutil.rmtree(unfinished, ignore_errors=True)  # of a run that was killed
+            server = EmbeddedPostgres(unfinished, "-c fsync=off -c full_page_writes=off")
+            server.start()
+            try:
+                with psycopg.connect(server.url(), autocommit=True) as superuser:
+                    make_accounts(superuser)
+                    migrate(server.url())
+                    superuser.execute("vacuum freeze")
+            finally:
+                server.stop()
+            unfinished.rename(folder)
+        os.utime(folder)
+        for other in folder.parent.glob("prepared-*"):
+            if other.stat().st_mtime < time.time() - UNUSED_S:
+                shutil.rmtree(other, ignore_errors=True)
+    return folder
+
+
 def once_a_run(name: str, make: Callable[[Path], object]) -> Path:
     """Return the path that ``make`` has written a file or a folder to, in this worker or another; it is only read.
 
-    It is in the data folder of the run, which is removed at the end; of a run whose data are kept, under a name that
-    changes with the migrations.
+    It is in the data folder of the run, which is removed at the end.
     """
-    path = Path(os.environ["CABOCHON_DATA"]) / "shared" / MIGRATED / name
+    path = Path(os.environ["CABOCHON_DATA"]) / "shared" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.with_name(f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -16,7 +16,7 @@ os.environ["SPT_NOENV"] = "1"  # a process that sets its title leaves its enviro
 
 from casino.settings import *  # noqa: E402, F403
 
-_schema = hashlib.sha256()
+_schema = hashlib.sha256(os.environ.get("CABOCHON_POSTGRES_BIN", "").encode())
 for _path in [
     ROOT / "requirements.lock",
     ROOT / "audit" / "access" / "database_roles.py",
@@ -25,7 +25,8 @@ for _path in [
     *([ROOT / "audit" / "event_store" / "citus.sql"] if "CABOCHON_TEST_CITUS" in os.environ else []),
 ]:
     _schema.update(_path.read_bytes())
-MIGRATED = f"migrated_{RUN}_{_schema.hexdigest()[:16]}"
+SCHEMA = _schema.hexdigest()[:16]
+MIGRATED = f"migrated_{RUN}_{SCHEMA}"
 """The database from which the run copies every other: migrated, and named after the files it was made from."""
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # fast; no password here guards anything

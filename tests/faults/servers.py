@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import time
@@ -130,33 +129,3 @@ def until(condition: Any, what: str, timeout_s: float = 30) -> None:
     while not condition():
         assert time.monotonic() < deadline, f"waited in vain: {what}"
         time.sleep(0.05)
-
-
-_MEMBERS = """
-select r.rolname, m.rolname from pg_auth_members a
-join pg_roles r on r.oid = a.roleid join pg_roles m on m.oid = a.member where r.rolname like 'cabochon%'
-"""
-
-
-def restored(server: EmbeddedPostgres, source: str) -> None:
-    """Load a dump of the database ``source``, an address, into the server's own database."""
-    tools = binaries()
-    dumped = subprocess.run(
-        [str(tools / "pg_dump"), "--dbname", source.replace("postgres://", "postgresql://")],
-        capture_output=True,
-        check=True,
-        env={**os.environ, "LC_ALL": "C"},
-    )
-    loaded = subprocess.run(
-        [
-            *(str(tools / "psql"), "--quiet", "--no-psqlrc", "--set", "ON_ERROR_STOP=1"),
-            *("--dbname", server.url().replace("postgres://", "postgresql://")),
-        ],
-        input=dumped.stdout,
-        capture_output=True,
-        check=False,
-    )
-    assert loaded.returncode == 0, loaded.stderr.decode()[:2_000]
-    with psycopg.connect(source) as there, psycopg.connect(server.url(), autocommit=True) as here:
-        for role, member in there.execute(_MEMBERS).fetchall():  # which are the server's, not the database's
-            here.execute(f"grant {role} to {member}")
