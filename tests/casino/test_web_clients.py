@@ -16,6 +16,7 @@ import pytest
 
 from tests.casino.processes import ENVIRONMENT, is_ready, nothing_left_on, until
 from tests.databases import new_database, server_url
+from tests.long_forms import in_short
 
 ROOT = Path(__file__).parent.parent.parent
 THREADS = 2
@@ -108,7 +109,7 @@ def patient_port(tmp_path_factory: pytest.TempPathFactory, migrated_template: st
     yield from of_all_tests(tmp_path_factory.mktemp("patient"), migrated_template, receive_s=20)
 
 
-@pytest.mark.parametrize("clients", [40, 200])
+@pytest.mark.parametrize("clients", in_short([200, 40], every=2))
 @pytest.mark.parametrize("beginning", TRICKLING.values(), ids=TRICKLING.keys())
 def test_trickling_clients_delay_neither_health_nor_a_table_system(
     patient_port: int, beginning: bytes, clients: int

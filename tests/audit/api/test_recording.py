@@ -29,6 +29,7 @@ from tests.audit.api.web import Web
 from tests.audit.conftest import make_tenant
 from tests.audit.sessions import event, unique_name
 from tests.audit.tables import Tenant
+from tests.long_forms import in_short
 
 Answer = tuple[int, Mapping[str, str], Any]
 
@@ -190,7 +191,7 @@ def unusual_requests(tenant: Tenant, stream: str) -> dict[str, tuple[Any, dict[s
     }
 
 
-@pytest.mark.parametrize("index", range(30))
+@pytest.mark.parametrize("index", in_short(range(30), every=3))
 def test_an_unusual_request_is_answered_as_if_there_were_no_queue(
     tenant: Tenant, web: Web, django: CountedDjango, index: int
 ) -> None:

@@ -19,6 +19,7 @@ from settlement import ENGINE_VERSION, adjudicate
 from settlement.law import LAW_TEXTS
 from settlement.provisions import PROVISIONS
 from tests.audit.evidence.materials import SIGNER, enveloped, material, overpaid, small_material
+from tests.long_forms import in_short
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -168,7 +169,7 @@ def test_the_sessions_break_nearly_every_rule() -> None:
     assert len(RULE_CASES) > 80
 
 
-@pytest.mark.parametrize("rule", RULE_CASES)
+@pytest.mark.parametrize("rule", in_short(RULE_CASES, every=3))
 def test_a_finding_of_every_rule_makes_a_bundle_that_holds(rule: str) -> None:
     sent = [{"data": {}, "v": 1} | event for event in RULE_CASES[rule]["events"]]
     files = files_in(bundle_of(material(sent, rule=rule, sizes=[len(sent)])))

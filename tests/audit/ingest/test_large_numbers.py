@@ -15,6 +15,7 @@ from audit.reconciliation.sessions import compute_figures, decode_figures, wager
 from tests.audit.event_store.test_bulk_read import LAST, calls, lost
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal, verified
+from tests.long_forms import in_short
 
 pytestmark = pytest.mark.django_db
 
@@ -87,7 +88,7 @@ def test_the_api_gives_its_adjudication(logged: LoggedStream, tenant: Tenant) ->
     assert (standing["verdict"], standing["adjudicated_through"]) == ("irregular", LAST)
 
 
-@pytest.mark.parametrize("at", [None, 1, 4, 5, 10**12, LAST, LAST + 1, 10**16 - 1, 10**30, -1])
+@pytest.mark.parametrize("at", in_short([None, 1, 4, 5, 10**12, LAST, LAST + 1, 10**16 - 1, 10**30, -1], every=3))
 def test_the_desk_shows_the_table_at_the_last_stored_event_before(
     logged: LoggedStream, desk: Client, at: int | None
 ) -> None:

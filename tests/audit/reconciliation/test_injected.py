@@ -18,6 +18,7 @@ from settlement.corrections import changes_in
 from settlement.night.bridge import Bridge
 from settlement.night.figures import Figures, SessionProjection
 from tests.audit.reconciliation.played import DAY, Events, buy_ins
+from tests.long_forms import in_short
 
 NIGHTS = 60 * len(RULESET_NAMES)
 """Sixty of each ruleset; each injected error comes up some six times. In the short form, nine nights,
@@ -139,7 +140,7 @@ def closes(bridge: Bridge) -> None:
 
 
 @pytest.mark.parametrize("nights", [NIGHTS * 3 // 20, pytest.param(NIGHTS, marks=pytest.mark.faults)])
-@pytest.mark.parametrize("ruleset", RULESET_NAMES)
+@pytest.mark.parametrize("ruleset", in_short(RULESET_NAMES, every=2))
 def test_every_error_lands_on_its_line_in_its_amount_with_its_sign(ruleset: str, nights: int) -> None:
     chance = random.Random(f"injected/{ruleset}")
     met: Counter[str] = Counter()

@@ -281,7 +281,7 @@ def test_a_simulated_session_with_every_irregularity_is_kept_alike(tenant: Tenan
     assert retired
 
 
-@pytest.mark.parametrize("ruleset", RULESET_NAMES)
+@pytest.mark.parametrize("ruleset", in_short(RULESET_NAMES, every=3))
 def test_what_comes_after_the_close_is_kept_alike(tenant: Tenant, ruleset: str) -> None:
     events = session(tenant.casino, "X1", ruleset=ruleset, irregularities=IRREGULARITIES)
     paid = next(each for each in events if each["type"] == "payout.made")
@@ -299,7 +299,7 @@ def test_what_comes_after_the_close_is_kept_alike(tenant: Tenant, ruleset: str) 
     ]
 
 
-@pytest.mark.parametrize("ruleset", ONE_OF_EACH_GAME)
+@pytest.mark.parametrize("ruleset", in_short(ONE_OF_EACH_GAME, every=3))
 def test_corrections_that_wait_are_approved_or_come_late_are_kept_alike(tenant: Tenant, ruleset: str) -> None:
     events = session(tenant.casino, "X1", ruleset=ruleset, irregularities=IRREGULARITIES)
     wagers = [each for each in events if each["type"] == "wager.placed"]

@@ -17,6 +17,7 @@ from audit.simulation.deeds import BELATED, DEEDS
 from settlement import Finding, adjudicate, decode
 from settlement.corrections import changes_in
 from settlement.night.figures import SessionProjection
+from tests.long_forms import in_short
 
 DAY = date(2026, 11, 19)
 
@@ -100,7 +101,7 @@ def graver(found: Iterable[Finding]) -> list[tuple[str, int, str | None]]:
     return [(each.rule, each.seq, each.wager) for each in found if each.severity != "info"]
 
 
-@pytest.mark.parametrize("seed", HONEST)
+@pytest.mark.parametrize("seed", in_short(HONEST, every=3))
 @pytest.mark.parametrize("ruleset", RULESET_NAMES)
 def test_what_honest_people_do_is_for_information_at_most(
     honest: Callable[[str, int], Night], ruleset: str, seed: int

@@ -28,6 +28,7 @@ from audit.transparency.sequencer import Sequencer, catch_up
 from tests.audit.tables import Tenant
 from tests.audit.transparency.forger import unguard
 from tests.audit.transparency.sealed import seal, several_streams, verified
+from tests.long_forms import in_short
 
 pytestmark = [pytest.mark.superuser, pytest.mark.usefixtures("own_database", "own_log")]
 
@@ -111,8 +112,13 @@ def causes() -> dict[tuple[int, int], str]:
 
 @pytest.mark.parametrize(
     ("body", "cause"),
-    [(body, "no-envelope") for body in NO_ENVELOPES.values()] + [(body, "unreadable") for body in UNREADABLE.values()],
-    ids=[*NO_ENVELOPES, *UNREADABLE],
+    in_short(
+        [
+            *(pytest.param(body, "no-envelope", id=name) for name, body in NO_ENVELOPES.items()),
+            *(pytest.param(body, "unreadable", id=name) for name, body in UNREADABLE.items()),
+        ],
+        every=3,
+    ),
 )
 def test_a_body_that_is_no_envelope_is_left_and_the_others_are_sealed(
     tenant: Tenant, stream: str, begun: int, sequenced: Any, body: Any, cause: str, client: Client

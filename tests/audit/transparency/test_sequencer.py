@@ -91,24 +91,21 @@ def test_an_independent_verifier_accepts_a_consistency_proof_of_the_api(tenant: 
     assert tenant.ask(f"log/checkpoint?size={old.size}").content.decode() == old.note
 
 
-@pytest.mark.parametrize(
-    "path, status",
-    [
-        ("log/inclusion?stream=nowhere&seq=1", 404),
-        ("log/inclusion?seq=1", 404),
-        ("log/inclusion?stream={stream}&seq=99", 404),
-        ("log/inclusion?stream={stream}", 404),
-        ("log/inclusion?stream={stream}&seq=-1", 422),
-        ("log/inclusion?stream={stream}&seq=1&size=999999", 404),
-        ("log/consistency?from=2&to=999999", 404),
-        ("log/consistency?to=1", 404),
-        ("log/consistency?from=x", 422),
-        ("log/checkpoint?size=999999", 404),
-    ],
-)
-def test_what_does_not_exist_is_not_proved(tenant: Tenant, path: str, status: int) -> None:
+def test_what_does_not_exist_is_not_proved(tenant: Tenant) -> None:
     [name] = several_streams(tenant, sizes=[[2]])
-    assert tenant.ask(path.format(stream=name)).status_code == status
+    answers = {
+        "log/inclusion?stream=nowhere&seq=1": 404,
+        "log/inclusion?seq=1": 404,
+        f"log/inclusion?stream={name}&seq=99": 404,
+        f"log/inclusion?stream={name}": 404,
+        f"log/inclusion?stream={name}&seq=-1": 422,
+        f"log/inclusion?stream={name}&seq=1&size=999999": 404,
+        "log/consistency?from=2&to=999999": 404,
+        "log/consistency?to=1": 404,
+        "log/consistency?from=x": 422,
+        "log/checkpoint?size=999999": 404,
+    }
+    assert {path: tenant.ask(path).status_code for path in answers} == answers
 
 
 def test_a_batch_that_is_not_sealed_yet_is_a_409(tenant: Tenant, stream: str) -> None:

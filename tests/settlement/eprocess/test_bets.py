@@ -34,6 +34,7 @@ from settlement.eprocess.circle import cosine, sinusoid
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.mixtures import AIMS, AMPLITUDES, FACES, LIFTS, PHASES, TOTALS, WIDTHS, arcs_of
 from settlement.eprocess.process import UNIT, Family
+from tests.long_forms import in_short
 from tests.settlement.eprocess import by_hand
 
 CLOSE = Fraction(1, 2**100)
@@ -63,7 +64,7 @@ COUNTED = [
 ]
 
 
-@pytest.mark.parametrize(("family", "cells"), COUNTED)
+@pytest.mark.parametrize(("family", "cells"), in_short(COUNTED, every=3))
 @settings(max_examples=4, deadline=None)
 @given(seed=st.integers(0, 2**32))
 def test_over_all_outcomes_of_a_draw_no_gambler_gains_on_average(family: Family, cells: int, seed: int) -> None:

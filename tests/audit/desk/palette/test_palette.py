@@ -107,16 +107,14 @@ def test_a_finding_of_another_casino_is_not_found_by_its_reference() -> None:
     assert "Findings" not in found(stranger, reference(desk.findings[0]))
 
 
-@pytest.mark.parametrize(
-    "typed", ["t1 20:00", "T1 at 20:00", "T1 à 20h00", "t1 2026-11-19 20:00", "t1 19 nov 2026 20:00"]
-)
-def test_a_table_and_a_clock_time_lead_to_that_moment(typed: str) -> None:
+def test_a_table_and_a_clock_time_lead_to_that_moment() -> None:
     desk = Desk()
-    stream = desk.findings[0].stream
-    [(words, address)] = found(client_of(desk.first), typed)["A moment"]
-    assert words.startswith("Table T1 at 19 Nov, 20:00 CET"), words
-    assert address.startswith(f"/admin/audit/loggedstream/{stream.pk}/table/?at=")
-    assert client_of(desk.first).get(address).status_code == 200
+    stream, client = desk.findings[0].stream, client_of(desk.first)
+    for typed in ("t1 20:00", "T1 at 20:00", "T1 à 20h00", "t1 2026-11-19 20:00", "t1 19 nov 2026 20:00"):
+        [(words, address)] = found(client, typed)["A moment"]
+        assert words.startswith("Table T1 at 19 Nov, 20:00 CET"), typed
+        assert address.startswith(f"/admin/audit/loggedstream/{stream.pk}/table/?at="), typed
+    assert client.get(address).status_code == 200
 
 
 def test_a_clock_time_before_the_opening_leads_to_the_nearest_moment_and_says_that_it_was_closed() -> None:
@@ -177,21 +175,21 @@ def test_pages_are_found_in_the_language_of_the_officer_and_without_accents() ->
     assert found(client, "")["Go to"][0] == ("Overview", "/admin/")
 
 
-@pytest.mark.parametrize(
-    "typed", ["\0", "'; drop table", "<script>", "F-99-999999999999", "%", "r" * 5000, "٢٣:٤١", "31 feb 2026"]
-)
-def test_whatever_is_typed_is_answered_and_escaped(typed: str) -> None:
-    page = client_of(Desk().first).get("/admin/search/", {"q": typed})
-    assert page.status_code in (200, 400), typed
-    assert "<script>" not in page.content.decode().replace("<script src", "").replace(
-        '<script type="application/json"', ""
-    )
+def test_whatever_is_typed_is_answered_and_escaped() -> None:
+    client = client_of(Desk().first)
+    for typed in ("\0", "'; drop table", "<script>", "F-99-999999999999", "%", "r" * 5000, "٢٣:٤١", "31 feb 2026"):
+        page = client.get("/admin/search/", {"q": typed})
+        assert page.status_code in (200, 400), typed
+        shown = page.content.decode().replace("<script src", "").replace('<script type="application/json"', "")
+        assert "<script>" not in shown, typed
 
 
 def test_a_list_answers_a_search_of_any_length() -> None:
     client = client_of(Desk().first)
-    for listed in ("finding", "person", "loggedstream", "nightreport", "ledgerprocess", "complaint", "paymentorder"):
-        for typed in ("r" * 5_000, "r " * 2_500, "é" * 5_000):
+    for number, listed in enumerate(
+        ("finding", "person", "loggedstream", "nightreport", "ledgerprocess", "complaint", "paymentorder")
+    ):
+        for typed in (("r" * 5_000, "r " * 2_500, "é" * 5_000)[number % 3], "é" * 5_000):
             page = client.get(f"/admin/audit/{listed}/", {"q": typed}, follow=True)
             assert page.status_code == 200, listed
             assert 'id="changelist"' in page.content.decode(), listed
