@@ -15,4 +15,4 @@ from cabochon_client.events import EventError
 from cabochon_client.spool import OutOfOrder, SessionRow, SpoolFull
 
 __all__ = ["Client", "EventError", "OutOfOrder", "Session", "SessionRow", "SpoolFull", "Status"]
-__version__ = "0.3.0.dev0"
+__version__ = "1.0.0"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
 
-USER_AGENT = "cabochon-client/0.3.0.dev0"
+USER_AGENT = "cabochon-client/1.0.0"
 TIMEOUT_S = 30.0
 """Seconds without a byte after which a request is given up; it is sent again."""
 
