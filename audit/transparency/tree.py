@@ -57,8 +57,8 @@ def entry(stream: StreamRow, batch: Batch) -> bytes:
 
 def size() -> int:
     """Return how many leaves the tree has."""
-    [(leaves,)] = binary_copy.execute("select coalesce(max(log_index) + 1, 0) from log.leaf", ())
-    return int(leaves)
+    [(last,)] = binary_copy.execute("select coalesce(max(log_index), -1) from log.leaf", ())
+    return int(last) + 1  # here, where a forged index of any size can be counted on
 
 
 # Roots of parts of the tree, from the leaves and from the stored roots of full subtrees ------------------------------

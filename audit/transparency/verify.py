@@ -44,7 +44,8 @@ CHUNK_EVENTS = 200_000
 BLOCK_EVENTS = 1_000
 """Events of a stream that are one row of that query; a batch is never divided."""
 
-MAX_STREAM_ID = 2**63 - 1
+MIN_STREAM_ID = -(2**63)
+"""The least that a column holds, whatever ids the log gives: who moves a session there hides nothing."""
 
 WRITTEN_WITHIN = timedelta(days=3)
 """How far the instant of an officer's entry may be from when the log received it: as far as two hosts' clocks may be
@@ -62,7 +63,7 @@ select s.stream_id, s.name, s.casino_id, s.table_id,
        l.log_index, l.hash, o.first_seq is not null
 from log.stream s join log.batch b using (stream_id)
 left join log.leaf l using (stream_id, first_seq) left join log.outbox o using (stream_id, first_seq)
-where s.stream_id > %b::bigint and s.stream_id <= %b::bigint order by 1, 5
+where s.stream_id >= %b::bigint and s.stream_id <= %b::bigint order by 1, 5
 """
 
 # Of a cluster, where leaves are on one node and batches on others: the leaves are read by themselves.
@@ -72,19 +73,19 @@ select s.stream_id, s.name, s.casino_id, s.table_id,
        null, null, o.first_seq is not null
 from log.stream s join log.batch b on b.stream_id = s.stream_id
 left join log.outbox o on o.stream_id = b.stream_id and o.first_seq = b.first_seq
-where s.stream_id > %b::bigint and s.stream_id <= %b::bigint order by 1, 5
+where s.stream_id >= %b::bigint and s.stream_id <= %b::bigint order by 1, 5
 """
 
 _LEAVES_BETWEEN = """
 select stream_id, first_seq, log_index, hash from log.leaf
-where stream_id > %b::bigint and stream_id <= %b::bigint
+where stream_id >= %b::bigint and stream_id <= %b::bigint
 """
 
 _STREAMS = f"""
 select s.stream_id, s.name, s.gaming_day, s.game, s.ruleset, s.currency, s.is_of_desk, h.next_seq, h.chain,
        {HEAD_INSTANT}
 from log.stream s left join log.stream_head h using (stream_id)
-where s.stream_id > %b::bigint and s.stream_id <= %b::bigint order by 1
+where s.stream_id >= %b::bigint and s.stream_id <= %b::bigint order by 1
 """
 
 
@@ -180,7 +181,7 @@ class _Streams:
         self.away = archived.Away()
 
     def verify(self, streams: Sequence[int] | None) -> None:
-        id_ranges = self._id_ranges() if streams is None else ((stream - 1, stream) for stream in streams)
+        id_ranges = self._id_ranges() if streams is None else ((stream, stream) for stream in streams)
         for low, high in id_ranges:
             self._verify_ids(low, high)
             self.progress(self.outcome)
@@ -191,8 +192,8 @@ class _Streams:
                 self.outcome.add(Fault("head", f"is stored of stream {stream_id}, which there is not"))
 
     def _id_ranges(self) -> Iterator[tuple[int, int]]:
-        """Yield ranges of stream ids, low excluded, that together cover every possible id but those of sandboxes."""
-        low, events = -MAX_STREAM_ID, 0
+        """Yield ranges of stream ids, both ends included, that cover every possible id but those of sandboxes."""
+        low, events = MIN_STREAM_ID, 0
         rows = binary_copy.execute(
             "select stream_id, next_seq from log.stream_head where stream_id < %b::bigint order by stream_id",
             (FIRST_SANDBOX_ID,),
@@ -201,11 +202,11 @@ class _Streams:
             events += next_seq
             if events >= CHUNK_EVENTS:
                 yield low, stream_id
-                low, events = stream_id, 0
+                low, events = stream_id + 1, 0
         yield low, FIRST_SANDBOX_ID - 1
 
     def _verify_ids(self, low: int, high: int) -> None:
-        """Verify the streams whose ids are above ``low`` and at most ``high``."""
+        """Verify the streams whose ids are ``low`` to ``high``."""
         batches: dict[int, list[StoredBatch]] = {}
         for row in _batches_between(low, high):
             stored = StoredBatch(StreamRow(*row[:4]), Batch(*row[4:13]), row[13], row[14], row[15])
@@ -265,11 +266,11 @@ select stream_id from (select stream_id from log.stream_head union select stream
 where not exists (select from log.stream s where s.stream_id = stored.stream_id) order by 1
 """
 
-_COUNT = "select count(*) from log.event where stream_id > %b::bigint and stream_id <= %b::bigint"
+_COUNT = "select count(*) from log.event where stream_id >= %b::bigint and stream_id <= %b::bigint"
 
 _UNBATCHED = """
 select e.stream_id, s.name, e.seq from log.event e left join log.stream s using (stream_id)
-where e.stream_id > %b::bigint and e.stream_id <= %b::bigint
+where e.stream_id >= %b::bigint and e.stream_id <= %b::bigint
   and not exists (select from log.batch b
                   where b.stream_id = e.stream_id and e.seq between b.first_seq and b.last_seq)
 order by 1, 3 limit 1000

@@ -73,13 +73,15 @@ class TreeVerification:
     def _stored_checkpoints(self) -> list[tuple[str, Checkpoint]]:
         """Return the stored checkpoints that are signed, each with a name; report what is wrong with any of them."""
         signed: list[tuple[str, Checkpoint]] = []
-        size = 0
+        numbers, size = 0, 0
         rows = binary_copy.execute("select number, size, root, note from log.checkpoint order by number", ())
-        for expected_number, (number, leaves, root, note) in enumerate(rows, start=1):
+        for number, leaves, root, note in rows:
             self.outcome.checkpoints += 1
-            if number != expected_number or leaves <= size:
+            if number != numbers + 1:  # a gap is said once, and not of each after it
+                self._fault("checkpoint", f"number {number} is where number {numbers + 1} ought to be")
+            if leaves <= size:
                 self._fault("checkpoint", f"number {number} of size {leaves} does not follow the one before it")
-            size = leaves
+            numbers, size = max(number, numbers), leaves
             try:
                 origin = epochs.epoch_at(leaves, self.epochs).origin
                 checkpoint = open_checkpoint(note, self.verifiers, origin=origin)
@@ -96,12 +98,15 @@ class TreeVerification:
     def _verify_leaves(self, by_size: dict[int, list[tuple[str, Checkpoint]]]) -> None:
         """Build the tree leaf by leaf; at each size, compare and remove the checkpoints of ``by_size``."""
         subtrees = {(height, index): bytes(root) for height, index, root in binary_copy.execute(_SUBTREES, ())}
-        after, order = -1, ReceivedOrder()
+        for (index,) in binary_copy.execute(_BEFORE_THE_FIRST, ()):
+            self._fault("leaf", f"leaf {index} is before the first", index)
+        after, place, order = -1, 0, ReceivedOrder()
         while rows := binary_copy.execute(_LEAVES, (after,)):
             for index, hash, stream_id, first_seq, has_batch, received_at in rows:
                 self.outcome.leaves += 1
-                if index != self.frontier.size:
-                    self._fault("leaf", f"leaf {index} follows {self.frontier.size} leaves", index)
+                if index != place:  # a gap is said once, and not of each leaf after it
+                    self._fault("leaf", f"leaf {index} is where leaf {place} ought to be", index)
+                place = index + 1
                 if not has_batch:
                     self._fault(
                         "leaf", f"leaf {index} is of a batch that does not exist: {stream_id}/{first_seq}", index
@@ -133,6 +138,8 @@ class TreeVerification:
 
 
 _SUBTREES = "select height, index, hash from log.subtree"
+
+_BEFORE_THE_FIRST = "select log_index from log.leaf where log_index < 0 order by log_index"
 
 _LEAVES = f"""
 select l.log_index, l.hash, l.stream_id, l.first_seq, b.first_seq is not null, {INSTANT}

@@ -3,6 +3,7 @@
 A superuser with triggers, checks and unique indexes off. Each attack is of a row that is there, and is rolled back.
 
 alter    another valid value in one column
+far      the greatest number that a column holds
 pair     in two columns of a row at once; or in a row, and in the entry of the log that says it
 delete   the row is gone
 double   a copy of it, as another row
@@ -25,7 +26,7 @@ from audit.projections.coverage_lines import State
 from tests.audit.projections.forgers import CHOICES, KEYS
 from tests.audit.transparency.forger import unguard
 
-Kind = Literal["alter", "pair", "delete", "double", "add"]
+Kind = Literal["alter", "far", "pair", "delete", "double", "add"]
 
 _PLACE = "(select format('of %s, event %s:', s.name, {seq}) from log.stream s where s.stream_id = {stream})"
 _STREAM = "(select s.name from log.stream s where s.stream_id = {})"
@@ -41,7 +42,9 @@ _OF_SESSION = _STREAM.format("t.stream_id")
 NAMED_BY: Mapping[str, tuple[str, ...]] = {
     "log.event": (_OF_SESSION, "t.stream_id::text"),
     "log.batch": (_OF_SESSION, "t.stream_id::text"),
-    "log.checkpoint": ("'checkpoint: number'", "'checkpoint: the newest'", "format('of %s leaves', t.size)"),
+    "log.checkpoint": (
+        *("format('number %s ', t.number)", "format('number %s:', t.number)", "format('of %s leaves', t.size)"),
+    ),
     "log.clock": ("'clock'",),
     "log.leaf": (_OF_SESSION, "format('leaf %s ', t.log_index)"),
     "log.outbox": (_OF_SESSION,),
@@ -195,6 +198,9 @@ OTHER_OF_TYPE: Mapping[str, str] = {
 }
 """Another value of a type, as SQL with the column for ``v``."""
 
+FAR: Mapping[str, int] = {"int2": 2**15 - 1, "int4": 2**31 - 1, "int8": 2**63 - 1}
+"""The greatest number of a type: what is added to it does not fit, and a row that has it is the last of its table."""
+
 OTHER_TEXT = (
     "case when length({v}) > 0 then left({v}, -1) || case right({v}, 1) when 'a' then 'b' else 'a' end else 'x' end"
 )
@@ -212,7 +218,7 @@ class Attack:
     @property
     def state(self) -> State:
         """What is said to be proved: of the columns, or for a whole row of any column of its table."""
-        if self.kind not in ("alter", "pair") and self.table in MADE_AGAIN:
+        if self.kind not in ("alter", "far", "pair") and self.table in MADE_AGAIN:
             return "not held"
         states = {state_of(self.table, column) for column in self.columns} or {
             line.state for line in TABLES[self.table]
@@ -264,7 +270,10 @@ class ColumnForger:
         """Give each of some columns of a row another value."""
         before = self._words(table, row)
         types = dict(self.columns(table))
-        assignments = [f'"{column}" = {self._other(table, column, types[column])}' for column in columns]
+        assignments = [
+            f'"{column}" = {FAR[types[column]] if kind == "far" else self._other(table, column, types[column])}'
+            for column in columns
+        ]
         changed = " or ".join(f'n."{column}"::text is distinct from o."{column}"::text' for column in columns)
         self.cursor.execute(
             f"create temp table was on commit drop as select * from {row[0]} t where t.ctid = '{row[1]}'"

@@ -331,6 +331,29 @@ def test_a_session_that_is_moved_into_the_space_of_sandboxes_is_named(streams: l
     assert any("is of a sandbox, and no batch of one is ever sealed" in fault.what for fault in outcome.faults)
 
 
+def test_a_session_that_is_moved_to_the_least_id_is_read_there(streams: list[str]) -> None:
+    """Every id that a column can hold is verified: with a partition of its own a session can be moved to any."""
+    if citus.COORDINATOR:
+        pytest.skip("a cluster has no partitions of streams")
+
+    def move(cursor: CursorWrapper) -> None:
+        cursor.execute("set local session_replication_role = replica")
+        cursor.execute("select stream_id from log.stream where name = %s", [streams[0]])
+        [stream_id] = cursor.fetchone()
+        cursor.execute("alter table log.stream drop constraint if exists stream_check")
+        for table in ("event", "batch"):
+            cursor.execute(
+                f"create table log.{table}_least partition of log.{table} for values from (minvalue) to ({1 - 2**63})"
+            )
+        for table in ("stream", "stream_head", "event", "batch", "leaf"):
+            cursor.execute(f"update log.{table} set stream_id = {-(2**63)} where stream_id = %s", [stream_id])
+            assert cursor.rowcount > 0, table
+        cursor.execute("set local session_replication_role = origin")
+
+    _, outcome = verified_after(move)
+    assert streams[0] in {fault.stream for fault in outcome.faults}  # its leaves were of its own id
+
+
 def test_a_session_that_is_said_to_be_of_the_desk_is_named(streams: list[str]) -> None:
     """What is of the desk has no findings, and is in no list of sessions."""
 
