@@ -268,6 +268,7 @@ MORE: Mapping[str, Way] = MappingProxyType(
         "new-officer": f"{DESK}/officer/add/",
         "password": "/admin/password_change/",
         "second-factor": "/admin/second-factor/",
+        "notifications": "/admin/notifications/",
         "search-of-nothing": "/admin/search/?q=zzzz",
     }
 )

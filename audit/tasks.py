@@ -34,6 +34,7 @@ from audit.notifications import (
     case_mail,
     inbox_mail,
     mail,
+    push,
     reopened_mail,
     sighting_mail,
     webhook_delivery,
@@ -202,7 +203,7 @@ def notify_sweep(**kwargs: Any) -> int:
 
 @shared_task(ignore_result=True)
 def notify_alerts(**kwargs: Any) -> tuple[int, int]:
-    """Open and end the alerts of tables that should report; mail, send and publish what was not.
+    """Open and end the alerts of tables that should report; mail, send and publish what was not. Notify browsers.
 
     Return how many were opened and ended. The task is on the queue of the webhooks: what stands still on the others is
     what an alert may be about.
@@ -214,6 +215,8 @@ def notify_alerts(**kwargs: Any) -> tuple[int, int]:
     for webhook_id in alert_messages.webhooks_to_send(now):
         notify_alert_webhook.delay(webhook_id=webhook_id)
     alert_messages.publish()
+    for subscription_id in push.sweep(now):
+        notify_push.delay(subscription_id=subscription_id)
     return opened, ended
 
 
@@ -221,6 +224,12 @@ def notify_alerts(**kwargs: Any) -> tuple[int, int]:
 def notify_alert_webhook(*, webhook_id: int, **kwargs: Any) -> int:
     """Send a webhook the alerts that it was not sent. Return how many it took."""
     return alert_messages.send(webhook_id)
+
+
+@shared_task(ignore_result=True)
+def notify_push(*, subscription_id: int, **kwargs: Any) -> int:
+    """Notify an officer's browser of what it was not. Return how many messages its push service took."""
+    return push.send(subscription_id)
 
 
 @shared_task(ignore_result=True)

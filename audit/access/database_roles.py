@@ -168,6 +168,14 @@ TABLES: Mapping[str, Mapping[str, str]] = {
         WORKER: "select",
         OPERATOR: "insert, update",
     },
+    # So with what encrypts to a browser, and with the key that signs to push services. Rows are written by functions; a
+    # worker ends those that a push service does not know any more.
+    "audit_pushkey": {READER: "select (id, public, created_at)", WORKER: "select, insert"},
+    "audit_pushsubscription": {
+        READER: "select (id, officer_id, endpoint, public_key, language, browser, created_at)",
+        WORKER: "select, delete",
+    },
+    "audit_pushmessage": {**_READ, WORKER: f"insert, delete, update ({_DELIVERY})"},
     "audit_deadletter": {**_READ, WEB: "update (again_at)", WORKER: "insert, update (error, again_at, sent_at)"},
     # Officers: accounts, passwords, roles, links and requests are written by functions. Commands do more.
     "audit_officer": {
@@ -258,6 +266,8 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     "audit_give_reference_code": (),
     **{f"audit_act_webhook_{verb}": () for verb in ("created", "changed", "rotated", "tested")},
     **{f"audit_{name}": () for name in ("set_webhook", "sign_webhook_with", "demand_webhook")},
+    **{f"audit_act_push_{verb}": () for verb in ("subscribed", "ended")},
+    **{f"audit_{name}_push": () for name in ("demand_own", "delete", "end")},
     **{f"audit_act_night_{verb}": () for verb in ("reviewed", "closed", "reserved")},
     "audit_active_officer": (),
     **{f"audit_{name}": () for name in _OF_ACCOUNTS},

@@ -24,6 +24,7 @@ OPEN_TO_EVERY_OFFICER = frozenset(
         "sign_in_code",  # asks for what one has before one is signed in
         *("single_sign_on", "single_sign_on_callback"),  # lead to the provider and back, before one is signed in
         "access_link",  # holds its own: the token, and no session
+        "push_worker",  # a script that is the same for everybody
         "autocomplete",  # asks the ScopedAdmin of the model for its rows
     }
 )

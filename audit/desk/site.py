@@ -25,6 +25,7 @@ from audit.desk.chosen_casino import choose_casino_view
 from audit.desk.first_run import page as first_run
 from audit.desk.inbox import page as inbox
 from audit.desk.navigation import navigation
+from audit.desk.notifications import page as notifications
 from audit.desk.overview.page import overview_context
 from audit.desk.palette import page as palette
 from audit.desk.record import proof_page, state_page
@@ -53,6 +54,8 @@ class DeskSite(admin.AdminSite):
             path("audit-trail/", view(audit_trail.day_view), name="audit_trail"),
             path("audit-trail/export/<slug:format>/", view(audit_trail.export_view), name="audit_trail_export"),
             path("inbox/", view(inbox.inbox_view), name="inbox"),
+            path("notifications/", view(notifications.notifications_view), name="notifications"),
+            path("push-worker.js", notifications.worker_view, name="push_worker"),
             path("login/code/", pages.code_view, name="sign_in_code"),
             path("login/provider/", single_sign_on.begin_view, name="single_sign_on"),
             path("login/provider/callback/", single_sign_on.callback_view, name="single_sign_on_callback"),

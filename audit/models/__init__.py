@@ -49,6 +49,7 @@ from audit.models.nights import (
 from audit.models.officers import Membership, Officer, Role
 from audit.models.payment_orders import CLEARED, OPEN_ORDERS, OrderKind, OrderState, PaymentOrder
 from audit.models.persons import ErasedPerson, Person, PersonKind
+from audit.models.push import PushKey, PushKind, PushMessage, PushSubscription
 from audit.models.quarantine import Quarantined
 from audit.models.register import RegisterEntry
 from audit.models.replay_queue import CasinoTurn, Heartbeat, LeafCursor, TaskFailure, TaskRun, WaitingStream

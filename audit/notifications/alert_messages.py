@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
 import msgspec
 import structlog
 from django.conf import settings
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 from kombu import Connection, Exchange, Producer
 from kombu.exceptions import KombuError
@@ -29,9 +29,6 @@ from audit.models import Alert, AlertMessage, Webhook
 from audit.notifications import broker_feed, delivery
 from audit.notifications.webhook_delivery import headers_of, valid_secrets
 from audit.notifications.webhook_http import AddressRefused, NotTaken, Sender
-
-CLAIM = timedelta(seconds=60)
-"""How long a message is left to the worker that sends it; then another one may."""
 
 AT_ONCE = 50
 
@@ -66,7 +63,7 @@ def send(webhook_id: int) -> int:
     sender: Sender | None = None
     try:
         while webhook is not None and (message := waiting.select_related("alert").order_by("pk").first()) is not None:
-            if not _claimed(message):
+            if not delivery.claim(message):
                 return taken
             try:
                 sender = sender or Sender(webhook.url)
@@ -158,11 +155,3 @@ def routing_key(casino: str, kind: str) -> str:
 
 def _due(now: datetime) -> QuerySet[AlertMessage]:
     return AlertMessage.objects.filter(is_due(now))
-
-
-def _claimed(message: AlertMessage) -> bool:
-    """Claim a message. Return False if it waits, or another worker has it."""
-    now = timezone.now()
-    is_free = Q(next_try_at=None) | Q(next_try_at__lte=now)
-    mine = AlertMessage.objects.filter(is_free, pk=message.pk, sent_at=None, given_up_at=None)
-    return bool(mine.update(next_try_at=now + CLAIM))

@@ -16,6 +16,7 @@ from typing import TypeVar
 import structlog
 from django.core.mail import EmailMessage
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 from django.utils.translation import gettext
 
@@ -25,6 +26,9 @@ FIRST_PAUSE = timedelta(minutes=1)
 LONGEST_PAUSE = timedelta(hours=4)
 GIVEN_UP_AFTER = timedelta(days=3)
 """How long a message is tried, from its first failure."""
+
+CLAIM = timedelta(seconds=60)
+"""How long a message is left to the worker that claimed it; then another one may send it."""
 
 MAX_ERROR = 300
 
@@ -87,6 +91,14 @@ def hand_over(message: EmailMessage) -> None:
         raise NotTaken(f"{type(error).__name__}: {error}"[:MAX_ERROR].replace("\0", "")) from error
 
 
+def claim(message: Delivery) -> bool:
+    """Claim a message, to send it outside of a transaction. Return False if it waits, or another worker has it."""
+    now = timezone.now()
+    is_free = Q(next_try_at=None) | Q(next_try_at__lte=now)
+    mine = type(message)._default_manager.filter(is_free, pk=message.pk, sent_at=None, given_up_at=None)
+    return bool(mine.update(next_try_at=now + CLAIM))
+
+
 def note_failure(deliveries: Sequence[_Delivery], error: NotTaken, now: datetime) -> list[_Delivery]:
     """Keep that some deliveries failed, and when they are tried again. Return those that are given up by it."""
     given_up = []
@@ -100,7 +112,7 @@ def note_failure(deliveries: Sequence[_Delivery], error: NotTaken, now: datetime
         else:
             each.next_try_at = now + pause_after(each.failures)
         each.save(update_fields=COLUMNS)
-    log.warning("not mailed", error=str(error), given_up=len(given_up))
+    log.warning("not sent", error=str(error), given_up=len(given_up))
     return given_up
 
 

@@ -31,7 +31,7 @@ MAX_ADDRESSES = 3
 
 
 class AddressRefused(Exception):
-    """The address is not one that webhooks are sent to. ``reason`` is a code: a key of ``REASONS``."""
+    """The address is not one that is sent to. ``reason`` is a code: a key of ``REASONS``."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(REASONS[reason])
@@ -39,11 +39,16 @@ class AddressRefused(Exception):
 
 
 class NotTaken(Exception):
-    """The receiver did not take the message. ``gone`` if it says that it never will (410)."""
+    """The receiver did not take the message. ``status`` is what it answered, 0 if it did not."""
 
-    def __init__(self, message: str, *, gone: bool = False) -> None:
+    def __init__(self, message: str, *, status: int = 0) -> None:
         super().__init__(message)
-        self.gone = gone
+        self.status = status
+
+    @property
+    def gone(self) -> bool:
+        """Whether it says that it never will."""
+        return self.status == HTTPStatus.GONE
 
 
 REASONS: Mapping[str, str] = {
@@ -160,14 +165,14 @@ class Sender:
             status = self._exchange(self._connection, body, headers)
         except (OSError, http.client.HTTPException, ValueError) as error:
             self.close()
-            raise NotTaken(_what_failed(error)) from error
+            raise NotTaken("no answer in time" if self._is_late else _what_failed(error)) from error
         finally:
             deadline.cancel()
         if self._is_late:  # what was read of the answer may be a part of it
             self.close()
             raise NotTaken("no answer in time")
         if not 200 <= status < 300:
-            raise NotTaken(f"HTTP {status} {_phrase(status)}".strip(), gone=status == HTTPStatus.GONE)
+            raise NotTaken(f"HTTP {status} {_phrase(status)}".strip(), status=status)
         return status
 
     def close(self) -> None:

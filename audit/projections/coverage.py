@@ -36,6 +36,7 @@ from audit.projections.night_runs import wrong_night_runs
 from audit.projections.nights import wrong_nights
 from audit.projections.officers import wrong_officers
 from audit.projections.payment_orders import wrong_orders
+from audit.projections.push import wrong_push
 from audit.projections.receivers import wrong_subscribers, wrong_video_requests
 from audit.projections.register import wrong_register
 from audit.projections.runs import wrong_runs
@@ -297,6 +298,18 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
         not_held(why.SECRET, "secret"),
         not_held(why.SENDING, "id webhook_id created_at expires_at"),
     ),
+    "audit_pushkey": (
+        not_held(why.SECRET, "private"),
+        not_held("a browser refuses what another key signs: a forged one stops notifications", "id public created_at"),
+    ),
+    "audit_pushsubscription": (
+        held(wrong_push, "officer_id endpoint public_key"),
+        not_held(why.SECRET, "auth"),
+        not_held(why.NOT_RECORD, "language browser"),
+        not_held(why.WHEN, "created_at"),
+        not_held(why.ROW_ID, "id"),
+    ),
+    "audit_pushmessage": (not_held(why.SENDING, f"id {_DELIVERY} subscription_id kind about"),),
     "audit_deadletter": (not_held(why.SENDING, "id webhook_id change_id error given_up_at again_at sent_at"),),
     # Nights and the ledger
     "audit_nightreport": (

@@ -37,6 +37,7 @@ from audit.projections.night_runs import wrong_night_runs
 from audit.projections.nights import wrong_nights
 from audit.projections.officers import wrong_officers
 from audit.projections.payment_orders import wrong_orders
+from audit.projections.push import wrong_push
 from audit.projections.receivers import wrong_subscribers, wrong_video_requests
 from audit.projections.register import wrong_register
 from audit.projections.session_closings import wrong_closings
@@ -117,6 +118,7 @@ def _parts(
         yield wrong_requests()
         yield wrong_officers(figures)
         yield wrong_links()
+        yield wrong_push()
         yield wrong_clock()
         yield wrong_epochs()
         yield wrong_months()

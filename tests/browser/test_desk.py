@@ -414,6 +414,7 @@ def _pages_with_content(
         "first run": reverse("admin:first_run"),
         "password": "/admin/password_change/",
         "second factor": "/admin/second-factor/",
+        "notifications": reverse("admin:notifications"),
     }
 
 

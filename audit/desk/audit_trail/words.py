@@ -169,6 +169,8 @@ ACTIONS: Mapping[str, Promise] = MappingProxyType(
         "persons.exported": _("downloaded a list of people"),
         "persons.listed": _("looked at a list of people"),
         "proof.exported": _("downloaded the proof of an event"),
+        "push.ended": _("ended the notifications of a browser"),
+        "push.subscribed": _("had a browser show notifications"),
         "quarantine.exported": _("downloaded a refused request"),
         "quarantine.viewed": _("looked at a refused request"),
         "register.approved": _("approved an entry in the register"),

@@ -17,6 +17,7 @@ from audit.casework import actions, information
 from audit.models import CaseAction, Finding, NightReport, Officer
 from audit.reconciliation import wording
 from tests.audit.access.two_casinos import DAY_BEFORE, PASSWORD, Site, World
+from tests.audit.notifications.browsers import Browser
 from tests.audit.reconciliation.played import DAY
 
 Form = dict[str, Any]
@@ -193,6 +194,7 @@ def _second_factor(world: World, who: str) -> list[Ask]:
 
 
 ANYWHERE["POST", "admin/second-factor/", ""] = _second_factor
+one("POST", "admin/notifications/", "subscribe a browser", **Browser().form)
 
 # Pages of every model, and of none
 

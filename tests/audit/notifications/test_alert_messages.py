@@ -14,7 +14,7 @@ from audit import tasks
 from audit.access.database_roles import WORKER
 from audit.event_store.audit_trail import COMMAND
 from audit.models import AlertMessage, Webhook
-from audit.notifications import alert_messages, alerts, webhooks
+from audit.notifications import alert_messages, alerts, delivery, webhooks
 from tests.audit.notifications.receivers import Receiver, is_genuine
 from tests.audit.notifications.test_alerts import MINUTES, Floor, after
 from tests.audit.notifications.test_broker_feed import away, bound, rabbitmq
@@ -119,7 +119,7 @@ def test_a_message_that_another_worker_has_claimed_is_left_to_it(floor: Floor, r
     webhook, _secret = hooked(floor, receiver)
     fall_silent(floor)
     message = AlertMessage.objects.select_related("alert").get()
-    assert alert_messages._claimed(message)
+    assert delivery.claim(message)
     assert alert_messages.send(webhook.pk) == 0
     assert receiver.taken == []
     later(webhook)  # the worker died

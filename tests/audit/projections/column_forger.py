@@ -98,6 +98,7 @@ NAMED_BY: Mapping[str, tuple[str, ...]] = {
     "audit_casecontacts": ("format('casino %s ', t.casino_id)",),
     "audit_findingcounter": ("format('casino %s in %s ', t.casino_id, t.year)",),
     "audit_webhook": ("format('webhook %s ', t.id)",),
+    "audit_pushsubscription": ("format('browser %s ', t.id)", "'a browser of '"),
     "audit_nightsubscriber": (_OFFICER.format("t.officer_id"), "format('subscriber %s ', t.id)"),
     "audit_videorequest": ("format('request %s about', t.id)", "format('request about case %s ', t.case_id)"),
     "audit_nightreport": (

@@ -17,6 +17,7 @@ from audit.projections.takeover import keep_settings
 from audit.transparency import outcome
 from tests import citus
 from tests.audit.casework.test_actions import hired
+from tests.audit.notifications.browsers import Browser
 from tests.audit.projections.record import Casino, faults
 from tests.audit.projections.test_casinos import forge, named, named_after
 from tests.audit.tables import Tenant
@@ -43,6 +44,8 @@ class Accounts:
             accounts.choose_password(accounts.issue_link(self.keeper, officer, is_shown=True), PASSWORD)
         self.gone = hired(tenant, Role.AUDITOR, "gone")
         self.chief = Officer.objects.create_superuser(f"chief-{self.casino.code}")
+        for each in (self.reset, self.gone):
+            Browser(f"https://push.example/{each.username}").subscribe(each)
         accounts.deactivate(self.keeper, self.gone, reason="has left")
         keep_settings()
         seal()
@@ -173,6 +176,38 @@ FORGED = {
         "is missing or altered",
     ),
 }
+
+
+BROWSERS = {
+    "a browser that notifies another officer": (
+        "update audit_pushsubscription set officer_id = {other} where officer_id = {reset}",
+        "notifies second-keeper",
+    ),
+    "a browser at another address": (
+        "update audit_pushsubscription set endpoint = 'https://push.example/evil' where officer_id = {reset}",
+        "and no entry says so",
+    ),
+    "a browser with another key": (
+        "update audit_pushsubscription set public_key = reverse(public_key) where officer_id = {reset}",
+        "and is not what entry",
+    ),
+    "a browser that nobody subscribed": (
+        "insert into audit_pushsubscription (officer_id, endpoint, public_key, auth, language, browser, created_at)"
+        " select {gone}, endpoint || '2', public_key, auth, language, browser, created_at from audit_pushsubscription"
+        " where officer_id = {reset}",
+        "and no entry says so",
+    ),
+    "a browser that is gone": ("delete from audit_pushsubscription where officer_id = {reset}", "is missing"),
+}
+
+
+def test_a_browser_that_is_forged_is_named(kept: Accounts) -> None:
+    missed = {}
+    for what, (statement, expected) in BROWSERS.items():
+        found = named_after(partial(kept.forge, statement))
+        if expected not in found or "push: " not in found:
+            missed[what] = found
+    assert not missed
 
 
 def test_an_account_that_is_forged_is_named(kept: Accounts) -> None:

@@ -1,0 +1,1 @@
+"""The page on which an officer lets browsers notify him."""
