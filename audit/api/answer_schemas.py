@@ -253,6 +253,7 @@ def _published(adjudicated: Schema) -> Schema:
     )
     own: dict[str, Schema] = {
         "id": {"type": "integer"},
+        "reference": {**TEXT, "description": "What officers call it, “DEA-26-0143”: unique over the installation."},
         "stream": TEXT,
         "table": NULLABLE,
         "gaming_day": {"type": "string", "format": "date"},

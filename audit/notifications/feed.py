@@ -22,6 +22,7 @@ from audit.adjudication.incidents import look_up_consequences
 from audit.casework.priority import with_priority
 from audit.event_store.streams import instant
 from audit.models import ChangeKind, Finding, FindingChange
+from audit.presentation import reference
 from audit.transparency import epochs
 
 _CURSOR = re.compile(r"([1-9][0-9]{0,8})-(0|[1-9][0-9]{0,17})", re.ASCII)
@@ -123,6 +124,7 @@ def finding_document(finding: Finding, priority: int | None) -> dict[str, Any]:
     case = finding.case
     return {
         "id": finding.pk,
+        "reference": reference(finding),
         "stream": finding.stream.name,
         "table": finding.table.code if finding.table else None,
         "gaming_day": finding.gaming_day.isoformat(),

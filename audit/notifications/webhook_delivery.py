@@ -61,7 +61,7 @@ MAX_ERROR = 300
 FAILING_AT_ONCE = 4
 """Failing webhooks that one sweep has tried: they may hang, and must not hold every thread."""
 
-IDENTITY = ("id", "stream", "table", "gaming_day", "rule", "severity", "seq", "wager", "status")
+IDENTITY = ("id", "reference", "stream", "table", "gaming_day", "rule", "severity", "seq", "wager", "status")
 
 log = structlog.get_logger(__name__)
 _encode = msgspec.json.encode

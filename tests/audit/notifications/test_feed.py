@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import threading
 import time
 from collections.abc import Iterator
@@ -56,6 +57,8 @@ def test_a_finding_is_in_the_feed_as_soon_as_it_stands(tenant: Tenant, stream: s
     finding = change["finding"]
     assert (finding["stream"], finding["rule"], finding["status"]) == (stream, "payout-overpaid", "standing")
     assert (finding["expected"], finding["recorded"], finding["case"]["state"]) == (1_000, 5_000, "new")
+    assert finding["reference"] == tenant.get(f"/findings/{finding['id']}").json()["reference"]
+    assert re.fullmatch(r"[A-Z]{3}-\d\d-\d{4}", finding["reference"])
     assert tenant.ask("findings/feed?after=1-1").json() == {"changes": [], "next": "1-1", "more": False}
     assert tenant.ask("findings/feed?after=now").json() == {"changes": [], "next": "1-1", "more": False}
 
