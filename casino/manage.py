@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 import sys
 
 
 def main() -> int:
-    """Run a command. An error of the database is one line, not a traceback."""
+    """Run a command. An error of the database, or Ctrl-C, is one line, not a traceback."""
     if sys.argv[1:2] == ["migrate"]:
         # It makes every model anew at each step: looking for garbage was an eighth of its time. A command that reads
         # sessions leaves garbage with each of them, and would keep that of many.
@@ -20,7 +21,7 @@ def main() -> int:
     try:
         execute_from_command_line(sys.argv)
     except (OperationalError, InterfaceError) as error:
-        print(f"The database does not answer: {_line(error)}", file=sys.stderr)
+        print(_not_running() or f"The database does not answer: {_line(error)}", file=sys.stderr)
         return 1
     except ProgrammingError as error:
         advice = _advice(error)
@@ -28,7 +29,22 @@ def main() -> int:
             raise
         print(f"{advice}: {_line(error)}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        print("Interrupted.", file=sys.stderr)
+        return 128 + signal.SIGINT
     return 0
+
+
+def _not_running() -> str:
+    """Return how to start the embedded database, where it is the one to use and does not run; "" otherwise."""
+    from django.conf import settings
+
+    from casino.embedded.postgres import EmbeddedPostgres
+
+    sockets = EmbeddedPostgres(settings.DATA_DIR).sockets
+    if settings.DATABASES["default"].get("HOST") != str(sockets) or any(sockets.glob(".s.PGSQL.*[0-9]")):
+        return ""
+    return "Cabochon is not running on this machine. Start it (make run, or cabochon-up), and try again."
 
 
 def _line(error: Exception) -> str:

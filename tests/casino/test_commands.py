@@ -125,6 +125,33 @@ def test_a_command_whose_database_does_not_answer_says_so_in_one_line(tmp_path: 
         assert errors.startswith("The database does not answer: "), f"{name}: {errors}"
 
 
+def test_a_command_while_nothing_runs_on_this_machine_says_how_to_start_it(tmp_path: Path) -> None:
+    environment = {key: value for key, value in ENVIRONMENT.items() if key != "DATABASE_URL"}
+    alone = subprocess.run(
+        [sys.executable, "manage.py", "createkey", "--casino", "c"],
+        cwd=ROOT,
+        env={**environment, "CABOCHON_DATA": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (alone.returncode, alone.stdout) == (1, "")
+    assert (
+        alone.stderr == "Cabochon is not running on this machine. Start it (make run, or cabochon-up), and try again.\n"
+    )
+
+
+def test_a_command_that_somebody_interrupts_says_so_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(argv: list[str]) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("django.core.management.execute_from_command_line", interrupted)
+    assert manage.main() == 130
+    assert capsys.readouterr().err == "Interrupted.\n"
+
+
 def test_a_command_on_a_database_that_is_not_migrated_says_so_in_one_line(run_all: RunAll, empty_url: str) -> None:
     others = {"migrate", "dbaccounts", "sequence", "distribute"}  # of which the last wants a cluster first
     commands = {name: NEED_DATABASE[name] for name in set(NEED_DATABASE) - others}

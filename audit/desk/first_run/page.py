@@ -109,7 +109,10 @@ def _progress(request: HttpRequest) -> dict[str, Any] | None:
         "%(loaded)s of %(planned)s nights loaded, %(reconciled)s reconciled.",
         found.planned,
     )
-    state = "done" if plan.is_done else "reconciling" if found.loaded >= found.planned else "running"
+    if found.loaded >= found.planned:
+        state = "done" if plan.is_done else "reconciling"
+    else:  # what is not loaded when a real casino begins never will be
+        state = "stopped" if plan.is_done or first_run.is_of_others() else "running"
     return {"state": state, "total": found.planned, "done": found.reconciled, "text": text % numbers}
 
 

@@ -143,7 +143,11 @@ class Command(BaseCommand):
         while True:
             self.stderr.write(f"{question} [{default}]: ", ending="")
             self.stderr.flush()
-            line = sys.stdin.readline()
+            try:
+                line = sys.stdin.readline()
+            except KeyboardInterrupt:
+                self.stderr.write("")  # the line of the question ends here
+                raise CommandError("No key was made.") from None
             if not line:
                 raise CommandError("No key was made: the answer is missing.")
             try:

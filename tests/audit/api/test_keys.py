@@ -254,6 +254,18 @@ def days_of(key: ApiKey) -> int | None:
     return None if key.expires_at is None else round((key.expires_at - timezone.now()) / timedelta(days=1))
 
 
+def test_createkey_says_that_it_made_no_key_when_somebody_interrupts_it(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(self: Terminal) -> str:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Terminal, "readline", interrupted)
+    with pytest.raises(CommandError, match=r"^No key was made\.$"):
+        at_terminal(monkeypatch, "", "--casino", "trouville")
+    assert not ApiKey.objects.exists()
+
+
 def test_createkey_asks_at_a_terminal_for_what_no_option_gives(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
     key, prompts = at_terminal(monkeypatch, "1, 3\n90\n", "--casino", "trouville")
     assert key.scopes == [KeyScope.EVENTS_WRITE, KeyScope.STREAMS_READ]

@@ -96,15 +96,37 @@ def test_progress_is_that_of_the_officers_own_casinos() -> None:
     assert "simulated, and sent" not in page_of(elsewhere)
 
 
-def test_what_is_loaded_no_longer_loads() -> None:
+def test_what_is_loaded_no_longer_loads(monkeypatch: pytest.MonkeyPatch) -> None:
     tenant, says = Tenant("deauville"), "the rest loads in the background"
     Plan(date(2026, 11, 21), 9, 30).keep()
     client = desk_of(tenant)
     assert says in page_of(client)
     Plan(date(2026, 11, 21), 9, 30, is_done=True).keep()
     page = page_of(client)
-    assert "The month is loaded" in page
+    assert "The month is loaded" not in page, "0 of 30 nights are"
+    assert "The simulation has stopped" in page
     assert says not in page
+    monkeypatch.setattr(first_run, "progress", lambda plan, scope: first_run.Progress(30, 30, 30))
+    page = page_of(client)
+    assert "The month is loaded" in page
+    assert "The simulation has stopped" not in page
+
+
+def test_a_real_casino_stops_the_month_and_the_page_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    simulated, own = Tenant("deauville"), Tenant()
+    Plan(date(2026, 11, 21), 9, 30).keep()
+    client = desk_of(simulated)
+    monkeypatch.setattr(first_run, "progress", lambda plan, scope: first_run.Progress(30, 4, 4))
+    assert 'data-state="running"' in page_of(client)
+    assert own.post("s", dice_changed_in_mid_series(own, "s")).status_code == 201
+    for is_done in (False, True):  # the loading has not noticed yet, and has
+        Plan(date(2026, 11, 21), 9, 30, is_done=is_done).keep()
+        page = page_of(client)
+        assert "The simulation has stopped" in page
+        assert "A casino of your own sends events" in page
+        assert "The month is loaded" not in page
+        assert "4 of 30 nights loaded, 4 reconciled." in page
+        assert 'data-state="' not in page, "nothing more comes"
 
 
 def test_what_is_loaded_and_not_yet_reconciled_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
