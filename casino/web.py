@@ -76,6 +76,10 @@ HUNG_S = 30.0
 STARTS_WITHIN_S = 120.0
 """A worker that does not serve after this long never will. Two that start on a busy core take half a minute."""
 
+SHARED_FOLDER = "CABOCHON_SHARED_FOLDER"
+"""What ``audit.access.password_hashing`` calls alike: a test compares. Imported, it would load Django into the process
+that starts workers, and a reload would start them with the code of before."""
+
 HEARTBEAT_FILE = os.environ.get("CABOCHON_HEARTBEAT_FILE", "")
 """What the supervisor watches, if there is one."""
 
@@ -377,7 +381,7 @@ def main() -> int:
     listener = bound(os.environ.get("CABOCHON_BIND", "127.0.0.1:8000"))
     with tempfile.TemporaryDirectory(prefix="cabochon-web-") as folder:
         # What the workers have measured, together; and whose turn it is to hash (``audit.access.password_hashing``).
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = os.environ["CABOCHON_SHARED_FOLDER"] = folder
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = os.environ[SHARED_FOLDER] = folder
         return Main(application, listener, int(os.environ.get("CABOCHON_WEB_WORKERS", "2"))).run()
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from datetime import datetime
+from typing import TypeVar
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q, QuerySet
@@ -12,9 +13,21 @@ from audit.access.capabilities import Capability
 from audit.access.scope import Scope, officers_with
 from audit.casework.priority import with_priority
 from audit.event_store import audit_trail
-from audit.models import Case, CaseContacts, Escalation, EscalationNotice, Finding, LoggedStream, Officer, VideoRequest
+from audit.models import (
+    AlertNotice,
+    Case,
+    CaseContacts,
+    Escalation,
+    EscalationNotice,
+    Finding,
+    LoggedStream,
+    Officer,
+    VideoRequest,
+)
 from audit.models.cases import State
 from audit.models.officers import is_active_account
+
+_Notice = TypeVar("_Notice", EscalationNotice, AlertNotice)
 
 AT_ONCE = 200
 """Cases that one sweep escalates; the next goes on."""
@@ -119,18 +132,23 @@ def waiting_since(now: datetime, casinos: Collection[int] | None) -> list[dateti
     if casinos is not None:
         requests = requests.filter(case__casino__in=casinos)
         notices = notices.filter(escalation__case__casino__in=casinos)
+    receivable = receivable_of(notices, lambda each: each.escalation.case.casino_id, *Capability)
+    return [
+        *(each.next_try_at or each.requested_at for each in requests),
+        *(each.next_try_at or each.escalation.at for each in receivable),
+    ]
+
+
+def receivable_of(
+    notices: Iterable[_Notice], casino_of: Callable[[_Notice], int], *capabilities: Capability
+) -> Iterator[_Notice]:
+    """Yield the notices whose officer has one of ``capabilities`` at their casino. Roles are read once an officer."""
     scopes: dict[int, Scope] = {}
     for each in notices:
         if each.officer_id not in scopes:
-            scopes[each.officer_id] = Scope.of(each.officer, *Capability)
-    return [
-        *(each.next_try_at or each.requested_at for each in requests),
-        *(
-            each.next_try_at or each.escalation.at
-            for each in notices
-            if scopes[each.officer_id].includes(each.escalation.case.casino_id)
-        ),
-    ]
+            scopes[each.officer_id] = Scope.of(each.officer, *capabilities)
+        if scopes[each.officer_id].includes(casino_of(each)):
+            yield each
 
 
 def is_due(now: datetime) -> Q:

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 import re
 
+from audit.models.casinos import CALENDAR
+
 _UNREADABLE = r"(^|[^\\])(\\\\)*\\u(0000|d[89a-f])"
 r"""In a body: an escape of the character 0 or of a surrogate, with no backslash before it that is meant itself."""
 
@@ -36,5 +38,6 @@ def is_readable(body: str) -> str:
 
 
 def is_dated(instant: str) -> str:
-    """Return the SQL of whether a ``timestamptz`` expression is in a year that Python's calendar has."""
-    return f"({instant} between '0001-01-03T00:00Z' and '9999-12-29T00:00Z')"
+    """Return the SQL of whether a ``timestamptz`` expression is one that every page can show: of ``CALENDAR``."""
+    first, last = (each.isoformat() for each in CALENDAR)
+    return f"({instant} between '{first}' and '{last}')"

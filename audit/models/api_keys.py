@@ -20,7 +20,7 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
-from audit.models.casinos import CALENDAR, Casino, GamingTable
+from audit.models.casinos import CALENDAR, Casino, GamingTable, is_none_or_dated
 
 USE_STORED_AFTER = timedelta(minutes=5)
 """How far ``last_used_at`` may lag: to store every use would be a write for every request."""
@@ -79,8 +79,7 @@ class ApiKey(models.Model):
         ordering = ["casino", "name", "-created_at"]
         constraints = [
             models.CheckConstraint(
-                condition=models.Q(created_at__range=CALENDAR)
-                & (models.Q(expires_at=None) | models.Q(expires_at__range=CALENDAR)),
+                condition=models.Q(created_at__range=CALENDAR) & is_none_or_dated("expires_at"),
                 name="key_of_the_calendar",
             )
         ]

@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from audit.models.cases import Case
-from audit.models.casinos import CALENDAR
+from audit.models.casinos import CALENDAR, is_none_or_dated
 from audit.models.officers import Officer
 
 
@@ -39,7 +39,7 @@ class Attachment(models.Model):
         ordering = ["at", "pk"]
         constraints = [
             models.CheckConstraint(
-                condition=Q(at__range=CALENDAR) & (Q(erased_at=None) | Q(erased_at__range=CALENDAR)),
+                condition=Q(at__range=CALENDAR) & is_none_or_dated("erased_at"),
                 name="attachment_of_the_calendar",
             ),
             models.CheckConstraint(condition=Q(kind__in=FileKind.values), name="attachment_is_of_a_kind"),

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
+from functools import reduce
+from operator import and_
 from zoneinfo import ZoneInfo
 
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxValueValidator, MinValueValidator, RegexValidator
 from django.db import models
+from django.db.models import Q
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -17,6 +20,11 @@ CODE = RegexValidator(r"^[A-Za-z0-9._:-]{1,100}\Z", _("1 to 100 of A-Z a-z 0-9 .
 
 CALENDAR = (datetime(1, 1, 3, tzinfo=UTC), datetime(9999, 12, 29, tzinfo=UTC))
 """The first and the last instant that every page can show, in whatever time zone. PostgreSQL has later ones."""
+
+
+def is_none_or_dated(*instants: str) -> Q:
+    """Return the condition that each of some columns has no instant, or one that every page can show."""
+    return reduce(and_, (Q(**{name: None}) | Q(**{f"{name}__range": CALENDAR}) for name in instants))
 
 
 def is_zone(name: str) -> bool:

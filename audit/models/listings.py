@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from audit.models.case_messages import Delivery
-from audit.models.casinos import CALENDAR, Casino
+from audit.models.casinos import CALENDAR, Casino, is_none_or_dated
 from audit.models.event_store import LoggedStream
 from audit.models.officers import Officer
 from audit.models.persons import PERSON_ID
@@ -97,9 +97,7 @@ class Listing(models.Model):
             models.CheckConstraint(
                 condition=Q(proposed_at__range=CALENDAR)
                 & (Q(last_day=None) | Q(last_day__range=(_FIRST_DAY, _LAST_DAY)))
-                & (Q(approved_at=None) | Q(approved_at__range=CALENDAR))
-                & (Q(removal_at=None) | Q(removal_at__range=CALENDAR))
-                & (Q(ended_at=None) | Q(ended_at__range=CALENDAR)),
+                & is_none_or_dated("approved_at", "removal_at", "ended_at"),
                 name="listing_of_the_calendar",
             ),
         ]
@@ -126,10 +124,7 @@ class Sighting(Delivery):
             models.UniqueConstraint(fields=["listing", "gaming_day"], name="one_sighting_a_day"),
             models.CheckConstraint(
                 condition=Q(gaming_day__range=(_FIRST_DAY, _LAST_DAY), seen_at__range=CALENDAR)
-                & (Q(sent_at=None) | Q(sent_at__range=CALENDAR))
-                & (Q(failing_since=None) | Q(failing_since__range=CALENDAR))
-                & (Q(next_try_at=None) | Q(next_try_at__range=CALENDAR))
-                & (Q(given_up_at=None) | Q(given_up_at__range=CALENDAR)),
+                & is_none_or_dated("sent_at", "failing_since", "next_try_at", "given_up_at"),
                 name="sighting_of_the_calendar",
             ),
         ]

@@ -7,7 +7,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from audit.models.case_messages import Delivery
-from audit.models.casinos import CALENDAR
+from audit.models.casinos import CALENDAR, is_none_or_dated
 from audit.models.officers import Officer
 
 
@@ -81,10 +81,7 @@ class PushMessage(Delivery):
             models.UniqueConstraint(fields=["subscription", "kind", "about"], name="one_push_of_a_thing"),
             models.CheckConstraint(condition=Q(kind__in=PushKind.values), name="push_kind_is_one"),
             models.CheckConstraint(
-                condition=(Q(sent_at=None) | Q(sent_at__range=CALENDAR))
-                & (Q(failing_since=None) | Q(failing_since__range=CALENDAR))
-                & (Q(next_try_at=None) | Q(next_try_at__range=CALENDAR))
-                & (Q(given_up_at=None) | Q(given_up_at__range=CALENDAR)),
+                condition=is_none_or_dated("sent_at", "failing_since", "next_try_at", "given_up_at"),
                 name="push_of_the_calendar",
             ),
         ]

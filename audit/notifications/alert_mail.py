@@ -15,7 +15,7 @@ from django.utils.translation import ngettext
 
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
-from audit.casework.escalation import AT_ONCE, is_due
+from audit.casework.escalation import AT_ONCE, is_due, receivable_of
 from audit.event_store import audit_trail
 from audit.models import AlertKind, AlertNotice, Casino, NightSubscriber, Webhook
 from audit.models.officers import is_active_account
@@ -34,14 +34,9 @@ def waiting_since(now: datetime, casinos: Collection[int] | None) -> list[dateti
     """Return since when each notice waits that is to be mailed now, to an officer who may receive it."""
     due = _due(now).select_related("alert", "officer").order_by("pk")
     rows = due if casinos is None else due.filter(alert__casino__in=casinos)
-    scopes: dict[int, Scope] = {}
-    for each in rows:
-        if each.officer_id not in scopes:
-            scopes[each.officer_id] = Scope.of(each.officer, Capability.RECEIVE_REPORTS)
     return [
         each.next_try_at or (each.alert.ended_at if each.is_of_end else None) or each.alert.opened_at
-        for each in rows
-        if scopes[each.officer_id].includes(each.alert.casino_id)
+        for each in receivable_of(rows, lambda each: each.alert.casino_id, Capability.RECEIVE_REPORTS)
     ]
 
 

@@ -16,11 +16,14 @@ from typing import TypeVar
 import structlog
 from django.core.mail import EmailMessage
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Model, Q
 from django.utils import timezone
 from django.utils.translation import gettext
 
+from audit.event_store import audit_trail
+from audit.models import NightReport, Officer
 from audit.models.case_messages import Delivery
+from audit.presentation import day
 
 FIRST_PAUSE = timedelta(minutes=1)
 LONGEST_PAUSE = timedelta(hours=4)
@@ -73,6 +76,35 @@ def send(
                 given_up(each)
         return 0
     return len(found)
+
+
+def send_night(
+    report: NightReport,
+    officer: Officer,
+    entry: str,
+    claim: Callable[[], tuple[Model, bool]],
+    message: Callable[[], EmailMessage],
+) -> bool:
+    """Mail an officer a message about a night, with an entry of the audit trail. Return False if that was done.
+
+    ``claim`` gets or creates the row that says so. If the mail fails, all is rolled back, and the next sweep tries.
+    """
+    with transaction.atomic():
+        _row, is_new = claim()
+        if is_new:  # else another worker mails it
+            data = {"report": report.pk, "digest": report.digest, "to": officer.get_username()}
+            audit_trail.record("system", entry, casino_id=report.casino_id, data=data)
+            message().send()
+    return is_new
+
+
+def night_facts(report: NightReport) -> dict[str, str]:
+    """Return what the subject of a mail says of a night, in the active language."""
+    return {
+        "day": day(report.gaming_day, with_weekday=True, with_year=True),
+        "casino": report.casino.name or report.casino.code,
+        "currency": report.currency,
+    }
 
 
 def part_note(listed: int, number: int) -> str:

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from datetime import datetime
+from functools import partial
 from typing import cast
 
 from django.core.mail import EmailMessage
-from django.db import transaction
 from django.utils import translation
 from django.utils.translation import gettext as _
 
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
-from audit.event_store import audit_trail
 from audit.models import NightReport, NightSubscriber
-from audit.notifications import reopened_mail
+from audit.notifications import delivery, reopened_mail
 from audit.notifications.delivery import GIVEN_UP_AFTER
-from audit.presentation import day
 from audit.reconciliation.pdf import as_pdf
 from audit.reconciliation.presentation import boxes
 from audit.reconciliation.reopened import change_in_words, signed_before
@@ -31,29 +29,23 @@ DIFFERENCES = ("payout_errors", "accounting_variance")
 
 
 def send(report: NightReport) -> int:
-    """Send a report to the subscribers who may receive it and have not. Return how many receive it now. Idempotent.
+    """Send a report to the subscribers who may receive it and have not. Return how many receive it now. Idempotent."""
+    return sum(
+        delivery.send_night(
+            report,
+            subscriber.officer,
+            "night.mailed",
+            partial(subscriber.delivered.get_or_create, report=report),
+            partial(_message_to, subscriber, report),
+        )
+        for subscriber in _receivers(report)
+    )
 
-    Each delivery is recorded in the audit trail. If sending fails, its record is rolled back, and the next call tries
-    again.
-    """
-    sent = 0
-    for subscriber in _receivers(report):
-        officer = subscriber.officer
-        language = cast(Language, subscriber.language)
-        with transaction.atomic():
-            _delivery, is_new = subscriber.delivered.get_or_create(report=report)
-            if not is_new:  # another worker mails it
-                continue
-            audit_trail.record(
-                "system",
-                "night.mailed",
-                casino_id=report.casino_id,
-                data={"report": report.pk, "digest": report.digest, "to": officer.get_username()},
-            )
-            with_names = Scope.of(officer, Capability.SEE_NAMES).includes(report.casino_id)
-            message(report, officer.email, language, with_names=with_names).send()
-        sent += 1
-    return sent
+
+def _message_to(subscriber: NightSubscriber, report: NightReport) -> EmailMessage:
+    officer, language = subscriber.officer, cast(Language, subscriber.language)
+    with_names = Scope.of(officer, Capability.SEE_NAMES).includes(report.casino_id)
+    return message(report, officer.email, language, with_names=with_names)
 
 
 def waiting(now: datetime) -> list[NightReport]:
@@ -80,12 +72,8 @@ def message(report: NightReport, address: str, language: Language, *, with_names
     ``with_names`` is whether the receiver may see the names of croupiers.
     """
     with translation.override(language):
-        subject = _("Night of %(day)s at %(casino)s, %(currency)s: version %(version)s") % {
-            "day": day(report.gaming_day, with_weekday=True, with_year=True),
-            "casino": report.casino.name or report.casino.code,
-            "currency": report.currency,
-            "version": report.version,
-        }
+        words = _("Night of %(day)s at %(casino)s, %(currency)s: version %(version)s")
+        subject = words % {**delivery.night_facts(report), "version": report.version}
         by_key = {box.key: box for box in boxes(report.parsed_content())}
         listed = [by_key[key] for key in MAILED if key in by_key]
         figures = [(box.label, f"{box.text} ({box.remark})" if box.key in DIFFERENCES else box.text) for box in listed]

@@ -3,43 +3,34 @@ version, subscribers of the night or not."""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import cast
 
 from django.conf import settings
 from django.core.mail import EmailMessage
-from django.db import transaction
 from django.utils import translation
 from django.utils.translation import gettext as _
 
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
-from audit.event_store import audit_trail
 from audit.models import NightReport, NightSubscriber, Officer, ReopenedNotice
-from audit.presentation import day
+from audit.notifications import delivery
 from audit.reconciliation.reopened import change_in_words, signed_before, signers_of
 from settlement.catalogue import Language
 
 
 def send(report: NightReport) -> int:
-    """Mail the officers who had signed an earlier version of a night. Return how many are mailed now. Idempotent.
-
-    Each mail is an entry of the audit trail. If a mail fails, its notice is rolled back, and the next call tries again.
-    """
-    sent = 0
-    for officer in receivers(report):
-        with transaction.atomic():
-            _notice, is_new = ReopenedNotice.objects.get_or_create(report=report, officer=officer)
-            if not is_new:  # another worker mails it
-                continue
-            audit_trail.record(
-                "system",
-                "night.reopened_mailed",
-                casino_id=report.casino_id,
-                data={"report": report.pk, "digest": report.digest, "to": officer.get_username()},
-            )
-            message(report, officer).send()
-        sent += 1
-    return sent
+    """Mail the officers who had signed an earlier version of a night. Return how many are mailed now. Idempotent."""
+    return sum(
+        delivery.send_night(
+            report,
+            officer,
+            "night.reopened_mailed",
+            partial(ReopenedNotice.objects.get_or_create, report=report, officer=officer),
+            partial(message, report, officer),
+        )
+        for officer in receivers(report)
+    )
 
 
 def receivers(report: NightReport) -> list[Officer]:
@@ -53,11 +44,7 @@ def message(report: NightReport, officer: Officer) -> EmailMessage:
     """Return the mail to one officer, in the language of their subscription, else in that of the installation."""
     chosen = NightSubscriber.objects.filter(casino=report.casino_id, officer=officer).values_list("language", flat=True)
     with translation.override(cast(Language, chosen.first() or settings.LANGUAGE_CODE)):
-        facts = {
-            "day": day(report.gaming_day, with_weekday=True, with_year=True),
-            "casino": report.casino.name or report.casino.code,
-            "currency": report.currency,
-        }
-        subject = _("Reopened after your signature: night of %(day)s at %(casino)s, %(currency)s") % facts
+        words = _("Reopened after your signature: night of %(day)s at %(casino)s, %(currency)s")
+        subject = words % delivery.night_facts(report)
         body = "\n".join([change_in_words(report), signed_before(report), ""])
     return EmailMessage(" ".join(subject.split()), body, to=[officer.email])

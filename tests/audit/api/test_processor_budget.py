@@ -20,6 +20,7 @@ from audit.access import password_hashing
 from audit.access.password_hashing import OneLane
 from audit.api.processor_budget import Buckets, ProcessorBudget, identity_of, processor_s
 from audit.models import ApiKey
+from casino import web as web_server
 from tests.audit.tables import Tenant
 
 pytestmark = pytest.mark.django_db
@@ -160,6 +161,10 @@ def test_passwords_are_hashed_one_at_a_time_by_a_thread_that_gives_way() -> None
     assert name.startswith("passwords")
     assert nice == os.getpriority(os.PRIO_PROCESS, 0) + password_hashing.NICE
     assert password_hashing._aside(where)[0] == name
+
+
+def test_the_web_server_and_hashing_call_their_folder_alike() -> None:
+    assert web_server.SHARED_FOLDER == password_hashing.SHARED_FOLDER
 
 
 def test_the_processes_of_a_web_server_hash_in_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
