@@ -23,6 +23,7 @@ from audit.event_store import audit_trail
 from audit.event_store.append import EntryRefused
 from audit.models import (
     Casino,
+    ListKind,
     Membership,
     NightReport,
     Officer,
@@ -175,6 +176,22 @@ def test_no_notification_has_a_name_or_a_sum_whatever_is_noted(
     text = json.dumps(shown(browser, receiver), ensure_ascii=False)
     for word in ("Villeneuve", "p1", "760", "R7", "€", desk.first.username, desk.second.username):
         assert word not in text
+
+
+def test_ones_own_mention_one_of_long_ago_and_a_watched_player_are_no_news(desk: Desk, browser: Browser) -> None:
+    browser.subscribe(desk.second)
+    mention(desk, desk.second)
+    assert swept() == [], "one's own note"
+    Browser("https://push.example/2").subscribe(desk.first)
+    mention(desk, desk.first)
+    assert push.sweep(timezone.now() + timedelta(days=2)) == [], "two days ago"
+    PushSubscription.objects.all().delete()
+    floor = Floor()
+    Browser("https://push.example/3").subscribe(floor.first)
+    floor.listed(ListKind.WATCH)
+    played(floor.tenant)
+    assert seen() == 1
+    assert swept() == [], "watched, and not excluded"
 
 
 def test_who_has_left_or_may_no_longer_see_the_record_is_sent_nothing(
