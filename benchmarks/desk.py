@@ -165,7 +165,7 @@ def _of_nights() -> dict[str, str]:
         "a night": f"{night}/change/",
         "a session of it": f"{night}/session/{session}/",
         "its month": f"{DESK}/nightreport/month/{month}/",
-        "questions and watch list": f"{DESK}/ledgerprocess/",
+        "questions": f"{DESK}/ledgerprocess/",
         **_of_processes(),
     }
 

@@ -16,7 +16,7 @@ from typing import Literal
 
 from audit.charts.svg import circle, drawing, line, rect, text
 
-DotKind = Literal["quiet", "watched", "raised"]
+DotKind = Literal["quiet", "near", "raised"]
 
 WIDTH, HEIGHT = 620, 260
 LEFT, RIGHT, TOP, BOTTOM = 12, 608, 22, 222
@@ -27,7 +27,7 @@ LOW, HIGH = -0.75, 1.15
 
 RADIUS, STEP = 3.4, 8.4
 NAMED = 6
-"""Dots with a name, at most: the first of those that raised a question or are watched."""
+"""Dots with a name, at most: the first of those that raised a question or are near the threshold."""
 
 NAME_STEP = 26
 NAME_GAP, CHARACTER = 10, 6.2
@@ -50,7 +50,7 @@ class Words:
     chance: str
     nothing: str
     level: str
-    watched: str
+    near: str
     raised: str
 
 
@@ -63,7 +63,7 @@ def draw_dots(dots: Sequence[Dot], words: Words, *, title: str, description: str
         parts += [text(_x(way), BOTTOM + 20, name)]
     parts += [
         text(_x(LOW / 2), BOTTOM + 20, words.chance),
-        text(_x(1) - 6, TOP - 2, words.watched, anchor="end"),
+        text(_x(1) - 6, TOP - 2, words.near, anchor="end"),
         text(_x(1) + 6, TOP - 2, words.raised, anchor="start"),
         line("ax", LEFT, BOTTOM, RIGHT, BOTTOM),
     ]

@@ -125,7 +125,7 @@ def draw_evidence_line(logs: Sequence[float], level: float, *, is_raised: bool, 
     """Draw the evidence of a process as a small multiple: a line that begins at 1, under its level."""
     points = [0.0, *logs]
     low, high = min(*points, level, -0.3), max(*points, level, 0.3)
-    kind = "raised" if is_raised else "watched"
+    kind = "raised" if is_raised else "near"
 
     def y(log: float) -> float:
         return SMALL_HEIGHT - MARGIN - (SMALL_HEIGHT - 2 * MARGIN) * (log - low) / (high - low)

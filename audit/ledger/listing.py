@@ -1,4 +1,4 @@
-"""What the ledger of a casino says now: its processes, the watch list, the budget and what is spent of it."""
+"""What the ledger of a casino says now: its processes, those near the threshold, the budget and what is spent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from audit.models import Casino, LedgerCursor, LedgerLevel, LedgerProcess, LedgerQuestion
 from audit.presentation import power_of_ten
-from settlement.eprocess.budget import watch_list
+from settlement.eprocess import budget
 from settlement.eprocess.kinds import KINDS, Kind
 from settlement.eprocess.ledger import EDITION
 
@@ -48,7 +48,9 @@ class Given:
 
 
 class Evidence(NamedTuple):
-    """What a picture and the watch list need of each process: objects of a thousand are most of the work of a page.
+    """What a picture and the list of those near the threshold need of each process.
+
+    Objects of a thousand processes are most of the work of a page.
 
     ``wealth`` is now, and ``opening`` when the year began, in ``settlement.eprocess.process.UNIT``.
     """
@@ -120,13 +122,13 @@ def in_full(order: Sequence[int]) -> list[LedgerProcess]:
     return [rows[pk] for pk in order]
 
 
-def watched(casino: Casino) -> list[LedgerProcess]:
+def near_threshold(casino: Casino) -> list[LedgerProcess]:
     """Return the processes of the year that e-BH selects by their wealth now and that have raised no question in it."""
     cursor = cursor_of(casino)
     if cursor is None:
         return []
     raised = LedgerQuestion.objects.filter(process__casino=casino, year=cursor.year).values_list("process", flat=True)
-    return in_full(watched_among(evidence_of(casino, cursor.year), frozenset(raised)))
+    return in_full(near_threshold_among(evidence_of(casino, cursor.year), frozenset(raised)))
 
 
 def questions_of(casino: Casino, year: int) -> dict[int, LedgerQuestion]:
@@ -138,13 +140,13 @@ def questions_of(casino: Casino, year: int) -> dict[int, LedgerQuestion]:
     }
 
 
-def watched_among(processes: Iterable[Evidence], raised: Container[int]) -> list[int]:
+def near_threshold_among(processes: Iterable[Evidence], raised: Container[int]) -> list[int]:
     """Return the primary keys of what e-BH selects among all ``processes`` that go on, without those of ``raised``."""
     # Nothing that has lost is selected, and most have: a fraction of large numbers costs more than to compare them.
     e_values = {
         str(each.pk): Fraction(each.wealth, each.opening) if each.wealth >= each.opening else LOST for each in processes
     }
-    return [int(key) for key in watch_list(e_values) if int(key) not in raised]
+    return [int(key) for key in budget.near_threshold(e_values) if int(key) not in raised]
 
 
 LOST = Fraction(0)

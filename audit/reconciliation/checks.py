@@ -357,9 +357,9 @@ def chance(night: Night, before: NightReport | None) -> Iterator[Row]:
 
 
 def _ledger(night: Night, before: NightReport | None) -> Iterator[Row]:
-    """The evidence ledger after the sessions of this night: its budget, what has asked, and what is watched.
+    """The evidence ledger after the sessions of this night: its budget, what has asked, and what is near it.
 
-    A question of this night is to be looked at; an earlier one has its case, and what is watched asks nothing.
+    A question of this night is to be looked at; an earlier one has its case, and what is near it asks nothing.
     """
     ledger = night.ledger
     if not night.sessions:
@@ -385,7 +385,7 @@ def _ledger(night: Night, before: NightReport | None) -> Iterator[Row]:
                 "batch": ledger.number,
             },
         )
-        for evidence in ledger.watched:
+        for evidence in ledger.near_threshold:
             yield _evidence(evidence, "agrees", "ledger_watched", batch=ledger.number)
     for evidence in ledger.crossed:
         yield _evidence(evidence, "question", "ledger_crossed")

@@ -27,7 +27,7 @@ from audit.models import (
     LedgerYear,
 )
 from audit.models.ledger import BY_PERSON
-from settlement.eprocess.budget import watch_list
+from settlement.eprocess.budget import near_threshold
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ class LedgerAsOf:
     spent: Fraction | None = None
     crossed: list[Evidence] = field(default_factory=list)
     earlier: list[Evidence] = field(default_factory=list)
-    watched: list[Evidence] = field(default_factory=list)
+    near_threshold: list[Evidence] = field(default_factory=list)
 
 
 def ledger_as_of(casino: Casino, day: date, currency: str, stream_ids: Sequence[int]) -> LedgerAsOf:
@@ -98,8 +98,8 @@ def ledger_as_of(casino: Casino, day: date, currency: str, stream_ids: Sequence[
         found.budget = Fraction(year.budget)
         found.spent = sum((Fraction(level.alpha) for level, _wealth in of_year.values()), Fraction(0))
         going_on = {str(pk): each for pk, each in of_year.items() if not _has_ended(each[0].process, last)}
-        listed = watch_list({key: wealth for key, (_level, wealth) in going_on.items()})
-        found.watched = [
+        listed = near_threshold({key: wealth for key, (_level, wealth) in going_on.items()})
+        found.near_threshold = [
             Evidence(level.process.kind, level.process.subject, int(wealth), level.alpha)
             for level, wealth in (going_on[key] for key in listed)
             if level.process_id not in have_raised

@@ -185,7 +185,7 @@ NOTES: Mapping[str, Any] = {
     "ledger_past": _("the evidence ledger has moved on to a later year: the thresholds of %(year)s are no longer kept"),
     "ledger_crossed": _("under review: %(subject)s (%(process)s)"),
     "ledger_asked": _("under review since the night of %(day)s: %(subject)s (%(process)s)"),
-    "ledger_watched": _("on the watch list, no question: %(subject)s (%(process)s)"),
+    "ledger_watched": _("near the threshold, no question: %(subject)s (%(process)s)"),
     # Of reports from before the evidence ledger:
     "dice": _("throws since the first of the month; p = %(p)s, threshold %(level)s per table and month"),
     "wheel": _("spins since the first of the month; p = %(p)s, threshold %(level)s per table and month"),

@@ -1,4 +1,4 @@
-"""The budget of false questions: what level each process of a year has, and which are only watched.
+"""The budget of false questions: what level each process of a year has, and which are near it.
 
 A casino accepts some number of false questions a year, one by default. Half of it is for equipment, half for persons;
 in each half every kind has its weight (``kinds``). Of what a kind has, v, the first N subjects that appear in the year
@@ -13,7 +13,7 @@ however many subjects appear; by Ville's inequality the expected number of false
 whatever depends on what. A level is given before a draw of its subject is looked at, and never changed within the year.
 No level of a person is above 1/100, however few are expected.
 
-Below its level a process may be on the *watch list*: e-BH on the e-values of now (R. Wang and A. Ramdas, *False
+A process below its level may be *near the threshold*: e-BH on the e-values of now (R. Wang and A. Ramdas, *False
 discovery rate control with e-values*, J. R. Statist. Soc. B 84, 2022). A running maximum is no e-value, and not used
 there.
 """
@@ -29,8 +29,8 @@ from settlement.eprocess.kinds import KINDS, Kind
 HALF = Fraction(1, 2)
 """Of the budget: equipment, and persons."""
 
-WATCHED = Fraction(1, 10)
-"""The false discovery rate of the watch list."""
+NEAR_RATE = Fraction(1, 10)
+"""The false discovery rate of those near the threshold."""
 
 
 MOST_FOR_A_PERSON = Fraction(1, 100)
@@ -97,7 +97,7 @@ def level(budget: Fraction, kind: Kind, rank: int, expected: int) -> Fraction:
     return alpha if kind.half == "equipment" else min(alpha, MOST_FOR_A_PERSON)
 
 
-def watch_list(e_values: Mapping[str, Fraction], rate: Fraction = WATCHED) -> list[str]:
+def near_threshold(e_values: Mapping[str, Fraction], rate: Fraction = NEAR_RATE) -> list[str]:
     """Return the names that e-BH selects at false discovery ``rate``, the largest e-value first.
 
     All up to the last k whose e-value is at least n / (k × rate), n being the number of names.

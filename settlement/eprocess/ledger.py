@@ -13,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import Struct, field
 
-from settlement.eprocess.budget import AT_ONE_TABLE, as_stated, expected_after, level, watch_list
+from settlement.eprocess.budget import AT_ONE_TABLE, as_stated, expected_after, level, near_threshold
 from settlement.eprocess.channels import Fed
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.process import Crossing, Process
@@ -111,8 +111,8 @@ class Ledger(Struct):
         """The sum of all levels given this year: at most the budget."""
         return sum((Fraction(process.alpha) for process in self.of_this_year.values()), Fraction(0))
 
-    def watched(self) -> list[str]:
-        """Return the names on the watch list that have not asked this year."""
+    def near_threshold(self) -> list[str]:
+        """Return the names near the threshold that have not asked this year."""
         of_this_year = self.of_this_year
-        listed = watch_list({name: process.e_value for name, process in of_this_year.items()})
+        listed = near_threshold({name: process.e_value for name, process in of_this_year.items()})
         return [name for name in listed if not of_this_year[name].asks()]

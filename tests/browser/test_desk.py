@@ -331,7 +331,7 @@ def _pages_of_the_ledger(desk: Desk) -> dict[str, str]:
     )
     question = LedgerQuestion.objects.filter(process=raised).latest("pk")
     return {
-        "watch list": reverse("admin:audit_ledgerprocess_changelist"),
+        "questions": reverse("admin:audit_ledgerprocess_changelist"),
         "process that has raised a question": reverse("admin:audit_ledgerprocess_change", args=(raised.pk,)),
         "process that has not": reverse("admin:audit_ledgerprocess_change", args=(unraised.pk,)),
         "process of a player": reverse("admin:audit_ledgerprocess_change", args=(of_player.pk,)),

@@ -22,7 +22,7 @@ LISTS = (
     "exchange register", "events", "groups", "streams", "settings", "API keys", "webhooks", "webhook", "dead letters",
     "tables", "casinos", "officers", "deadlines", "subscribers", "list of registerentry", "list of person",
     "list of casecontacts", "nights", "jobs", "quarantine", "corrections", "correction", "what-if runs", "what-if run",
-    "state of the record", "croupier", "player", "money of a player", "money of a night", "watch list",
+    "state of the record", "croupier", "player", "money of a player", "money of a night", "questions",
     "process that has raised a question", "audit trail", "import of persons", "what is held",
 )  # fmt: skip
 """Pages with a list or a table: charts, the felt and the hours of a croupier may scroll, these may not."""
@@ -146,7 +146,7 @@ def test_on_a_phone_what_unfolds_or_is_ticked_is_as_high_as_a_finger_needs_and_c
         page = own.open(pages[name])
         assert page.locator("#content :is(summary, label.tick)").count(), name
         assert page.evaluate(LOW) == [], name
-    for name in ("watch list", "process that has raised a question", "rule"):
+    for name in ("questions", "process that has raised a question", "rule"):
         page = own.open(pages[name])
         for width in (390, 1440, 390):  # a telephone that was turned, too
             page.set_viewport_size({"width": width, "height": 900})

@@ -131,7 +131,7 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
         return page.times(process.threshold)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
-        """List the processes; above them what raised its question and what is watched at each casino of the officer."""
+        """List the processes; above them, by casino, what raised its question and what is near the threshold."""
         about = request.GET.get("about", "")
         found = [
             list_page.casino_context(each, about, partial(directory_for, request, each.pk))
@@ -195,7 +195,7 @@ class LedgerAdmin(RecordAdmin[LedgerProcess]):
                 shown["most"],
                 shown["finding"],
                 coups=shown["coups"],
-                is_watched=shown["is_watched"],
+                is_near_threshold=shown["is_near_threshold"],
                 ask=_ask_button(request, process, shown["finding"], shown["coups"]),
                 order=f"?file={ORDER}" if may_order else "",
                 **may,

@@ -1,4 +1,4 @@
-"""What the page of questions shows of a casino above its list: what was raised, what is watched, what is allowed."""
+"""What the page of questions shows of a casino above its list: what was raised, what is near it, the budget."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from settlement.eprocess.budget import AT_ONE_TABLE, allotted, stated_in
 from settlement.eprocess.kinds import KINDS
 
 SHOWN = 20
-"""Processes shown in full, of those that raised a question and of those that are watched; the list below has all."""
+"""Processes shown in full, of those that raised a question and of those near the threshold; the list below has all."""
 
 THINGS, PERSONS = "equipment", listing.PERSONS
 HALVES: Mapping[str, str | Promise] = {THINGS: gettext_lazy("Wheels, dice, tables"), PERSONS: gettext_lazy("People")}
@@ -68,10 +68,10 @@ def casino_context(casino: Casino, about: str, names: Names) -> dict[str, Any] |
     questions = listing.questions_of(casino, cursor.year)
     raised = sorted((each.process for each in questions.values()), key=lambda process: -process.e_value)
     going_on = listing.evidence_of(casino, cursor.year)
-    watched = listing.in_full(listing.watched_among(going_on, questions.keys()))
-    quiet = len(going_on) - len(watched) - sum(process.is_going_on for process in raised)
-    listed = [*_about(about, raised)[:SHOWN], *_about(about, watched)[:SHOWN]]
-    directory = names(persons_in([*listed, *raised[:NAMED], *watched[:NAMED]]))
+    near = listing.in_full(listing.near_threshold_among(going_on, questions.keys()))
+    quiet = len(going_on) - len(near) - sum(process.is_going_on for process in raised)
+    listed = [*_about(about, raised)[:SHOWN], *_about(about, near)[:SHOWN]]
+    directory = names(persons_in([*listed, *raised[:NAMED], *near[:NAMED]]))
     rows = _rows(casino, listed, questions, directory)
     given = listing.given_in(casino, cursor.year)
     spent = sum(each.given for each in given)
@@ -82,11 +82,11 @@ def casino_context(casino: Casino, about: str, names: Names) -> dict[str, Any] |
         "spent": _hundredths(spent),
         "halves": _halves(given, Fraction(cursor.budget)),
         "groups": list(_groups(given, cursor, listing.counted_before(casino, cursor.year))),
-        "dots": _dots(going_on, raised, watched, directory),
+        "dots": _dots(going_on, raised, near, directory),
         "raised": [row for row in rows if row["question"]],
         "raised_count": len(raised),
-        "watched": [row for row in rows if not row["question"]],
-        "watched_count": len(watched),
+        "near": [row for row in rows if not row["question"]],
+        "near_count": len(near),
         "set_aside": list(set_aside.of_casino(casino).defer("content")[:SHOWN]),
         "set_aside_count": set_aside.of_casino(casino).count(),
         "quiet": count(quiet),
@@ -160,23 +160,23 @@ def _source(kind: str, stated: Container[str], counted: Container[str]) -> str:
 def _dots(
     going_on: Collection[listing.Evidence],
     raised: Collection[LedgerProcess],
-    watched: Collection[LedgerProcess],
+    near: Collection[LedgerProcess],
     directory: Directory,
 ) -> str:
-    kinds: dict[int, DotKind] = {each.pk: "watched" for each in watched}
+    kinds: dict[int, DotKind] = {each.pk: "near" for each in near}
     kinds.update((each.pk, "raised") for each in raised)
-    names = _dot_names((*raised, *watched), directory)
+    names = _dot_names((*raised, *near), directory)
     processes: dict[int, listing.Evidence | LedgerProcess] = {each.pk: each for each in going_on}
     processes.update((each.pk, each) for each in raised)  # one that has asked may have ended
     dots = []
     for each in processes.values():
         way = listing.log_e_value(each) / listing.log_threshold(each.alpha)
         dots.append(Dot(way, kinds.get(each.pk, "quiet"), names.get(each.pk, "")))
-    words = Words(_("looks like chance"), _("nothing yet"), _("threshold"), _("watched"), _("question"))
+    words = Words(_("looks like chance"), _("nothing yet"), _("threshold"), _("near the threshold"), _("question"))
     title = _("Every test by its evidence")
-    spoken = _("%(raised)s over the threshold, %(watched)s watched, of %(all)s") % {
+    spoken = _("%(raised)s over the threshold, %(near)s near it, of %(all)s") % {
         "raised": len(raised),
-        "watched": len(watched),
+        "near": len(near),
         "all": len(dots),
     }
     return mark_safe(draw_dots(dots, words, title=title, description=spoken))

@@ -71,7 +71,8 @@ def process_context(process: LedgerProcess, names: Names) -> dict[str, Any]:
         "finding": findings[last.finding_id] if last else None,
         "reference": reference(findings[last.finding_id]) if last else "",
         "one_in": one_in(last.alpha if last else process.alpha),
-        "is_watched": last is None and process.pk in {each.pk for each in listing.watched(process.casino)},
+        "is_near_threshold": last is None
+        and process.pk in {each.pk for each in listing.near_threshold(process.casino)},
         "highest": page.odds(process.highest_over_start),
         "observations": count(process.draws),
         "certain": certainty_of(process, last, next((each.budget for each in levels if each.year == of_year), None)),

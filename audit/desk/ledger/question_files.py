@@ -16,7 +16,7 @@ from audit.presentation import MISSING, count, day, night_of
 
 
 def questions_pdf(casinos: Sequence[Mapping[str, Any]], today: date) -> bytes:
-    """Return what asks and what is watched at each casino; ``casinos`` are the contexts of the page."""
+    """Return what asks and what is near the threshold at each casino; ``casinos`` are the contexts of the page."""
     one = casinos[0] if len(casinos) == 1 else None
     return PagePdf(
         heading=_("Questions"),
@@ -40,7 +40,7 @@ def _tiles(each: Mapping[str, Any]) -> list[Tile]:
         Tile(
             _("Questions this year"), str(each["raised_count"]), _("over the threshold; open until an officer answers")
         ),
-        Tile(_("Watched"), str(each["watched_count"]), _("below the threshold; no finding, no message")),
+        Tile(_("Near the threshold"), str(each["near_count"]), _("below the threshold; no finding, no message")),
         Tile(_("Looks like chance"), each["quiet"], _("of %(processes)s tests") % each),
         Tile(
             _("False questions allowed a year"),
@@ -54,7 +54,7 @@ def _parts(each: Mapping[str, Any], *, with_casino: bool) -> list[Part]:
     prefix = f"{each['casino']}: " if with_casino else ""
     return [
         _list(prefix + _("Over the threshold"), each["raised"], _("No question this year.")),
-        _list(prefix + _("Watched"), each["watched"], _("Nothing to watch.")),
+        _list(prefix + _("Near the threshold"), each["near"], _("Nothing is near the threshold.")),
         Part(
             prefix + _("What a false question may cost"),
             [_("Kind"), _("Tests"), _("Used")],

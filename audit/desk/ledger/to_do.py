@@ -1,7 +1,7 @@
 """What an officer can do about a process, step by step, by what it is about: inspect, watch, compare, answer.
 
-Nothing is to be done about what has not asked. Of a wheel or of dice that are watched an inspection is offered, because
-it harms nobody; of persons nothing is, below the level.
+Nothing is to be done about what has not asked. Of a wheel or of dice near the threshold an inspection is offered,
+because it harms nobody; of persons nothing is, below the level.
 """
 
 from __future__ import annotations
@@ -180,7 +180,7 @@ def steps_of(
     finding: Finding | None,
     *,
     coups: Sequence[Coup] = (),
-    is_watched: bool,
+    is_near_threshold: bool,
     ask: SafeString | None = None,
     order: str = "",
     may_answer: bool,
@@ -196,7 +196,7 @@ def steps_of(
     """
     words = {"who": subject[0].text, "what": subject[-1].text}
     if finding is None:
-        if not is_watched or not process.is_going_on or KINDS[process.kind].half != "equipment":
+        if not is_near_threshold or not process.is_going_on or KINDS[process.kind].half != "equipment":
             return []
         return [_step(process, STEPS[process.kind][0], words, subject, order, may_take_apart=may_take_apart)]
     todos = [each for each in STEPS[process.kind] if each is not _DICE or not process.variant]  # a wheel has no dice

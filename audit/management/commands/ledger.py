@@ -1,4 +1,4 @@
-"""``manage.py ledger``: the processes of a casino's evidence ledger, its budget and its watch list."""
+"""``manage.py ledger``: the processes of a casino's evidence ledger, its budget, and what is near its threshold."""
 
 from __future__ import annotations
 
@@ -31,7 +31,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--casino", required=True, metavar="CODE")
-        parser.add_argument("--watch", action="store_true", help="the watch list alone (e-BH on the wealth of now)")
+        parser.add_argument(
+            "--near", action="store_true", help="what is near its threshold alone (e-BH on the wealth of now)"
+        )
         parser.add_argument(
             "--feed", action=BooleanOptionalAction, default=False, help="first feed what is known and was not fed"
         )
@@ -61,7 +63,7 @@ class Command(BaseCommand):
             return
         if options["feed"]:
             feed(casino)
-        rows = listing.watched(casino) if options["watch"] else list(listing.processes_of(casino))
+        rows = listing.near_threshold(casino) if options["near"] else list(listing.processes_of(casino))
         raised = set(LedgerQuestion.objects.filter(process__in=rows).values_list("process_id", "year"))
         listed = [_as_dict(row, has_question=(row.pk, row.year) in raised) for row in rows]
         if options["json"]:

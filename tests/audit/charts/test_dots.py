@@ -8,7 +8,7 @@ import pytest
 
 from audit.charts.dots import CHARACTER, LEFT, RIGHT, Dot, Words, _x, draw_dots
 
-WORDS = Words("chance", "nothing", "level", "watched", "asked")
+WORDS = Words("chance", "nothing", "level", "near", "asked")
 
 
 def name_of(way: float, name: str) -> tuple[float, str, str]:

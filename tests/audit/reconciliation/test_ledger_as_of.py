@@ -89,7 +89,7 @@ def rows(report: NightReport, note: str = "ledger") -> list[dict[str, Any]]:
     return [row for row in line_of(report)["rows"] if row["note"] == note]
 
 
-def test_a_night_says_budget_what_is_spent_what_asks_and_what_is_watched(casino: Casino) -> None:
+def test_a_night_says_budget_what_is_spent_what_asks_and_what_is_near_the_threshold(casino: Casino) -> None:
     name = played(casino, "R1", stuck(20), wheel="W1")
     played(casino, "R2", stuck(5), wheel="W2")
     fed(casino)
@@ -107,10 +107,10 @@ def test_a_night_says_budget_what_is_spent_what_asks_and_what_is_watched(casino:
     assert (row["verdict"], row["stream"], row["seqs"], row["table"]) == ("question", name, [22], "W1")
     assert (row["facts"]["alpha"], row["expected"]) == ("1/48", "< 48")
     assert wording.compared(row | {"found": "3\N{NARROW NO-BREAK SPACE}696"}, "found", "EUR") == "3,696"
-    watched = {(row["facts"]["process"], row["table"], row["verdict"]) for row in rows(report, "ledger_watched")}
-    assert watched == {("wheel-displacement", "W2", "agrees")}
-    assert {(kind, subject) for kind, subject, _verdict in watched} == {
-        (each.kind, each.subject) for each in listing.watched(casino)
+    near = {(row["facts"]["process"], row["table"], row["verdict"]) for row in rows(report, "ledger_watched")}
+    assert near == {("wheel-displacement", "W2", "agrees")}
+    assert {(kind, subject) for kind, subject, _verdict in near} == {
+        (each.kind, each.subject) for each in listing.near_threshold(casino)
     }
     assert line_of(report)["verdict"] == "question"
 
@@ -134,18 +134,18 @@ def test_what_is_fed_afterwards_leaves_the_night_as_it_was(tenant: Tenant, casin
     before = reconcile(casino)
     ids = [each.pk for each in session_streams(casino, DAY)]
     then = ledger_as_of(casino, DAY, "EUR", ids)
-    assert [(each.kind, each.subject) for each in then.watched] == [("wheel-displacement", "W2")]
+    assert [(each.kind, each.subject) for each in then.near_threshold] == [("wheel-displacement", "W2")]
     played(casino, "R2", spins(60), day=NEXT, wheel="W2")
     played(casino, "R3", spins(10), day=NEXT, wheel="W3")
     fed(casino)
-    assert not listing.watched(casino), "now it is not watched any more, and there are more processes"
+    assert not listing.near_threshold(casino), "now it is not near it any more, and there are more processes"
     assert ledger_as_of(casino, DAY, "EUR", ids) == then
     assert reconcile(casino).pk == before.pk, "no new version"
     take_apart(hired(tenant, Role.SECOND, "second"), casino, "wheel", "W2", reason="levelled")
-    assert reconcile(casino).pk == before.pk, "what ended later was watched then"
+    assert reconcile(casino).pk == before.pk, "what ended later was near it then"
     at_the_close = LedgerBatch.objects.get(casino=casino, stream=ids[-1]).fed_at
     LedgerProcess.objects.filter(casino=casino, subject="W2").update(ended_at=at_the_close)
-    assert not ledger_as_of(casino, DAY, "EUR", ids).watched
+    assert not ledger_as_of(casino, DAY, "EUR", ids).near_threshold
 
 
 def test_each_currency_has_the_ledger_after_its_own_last_session(casino: Casino) -> None:
@@ -216,7 +216,7 @@ def a_year_ago(casino: Casino) -> None:
 
 
 @pytest.mark.superuser
-def test_when_the_year_has_ended_a_night_has_the_levels_budget_and_watch_list_that_it_had(casino: Casino) -> None:
+def test_when_the_year_has_ended_a_night_has_the_levels_budget_and_list_that_it_had(casino: Casino) -> None:
     Casino.objects.filter(pk=casino.pk).update(false_questions="0.5")
     played(casino, "R1", stuck(30), wheel="W1")
     played(casino, "R2", stuck(5), wheel="W2")
@@ -225,7 +225,7 @@ def test_when_the_year_has_ended_a_night_has_the_levels_budget_and_watch_list_th
     a_year_ago(casino)
     then = ledger_as_of(casino, DAY, "EUR", ids)
     assert (then.budget, bool(then.crossed)) == (Fraction(1, 2), True)
-    assert then.watched
+    assert then.near_threshold
     Casino.objects.filter(pk=casino.pk).update(false_questions="2")
     played(casino, "R2", spins(60), day=NEXT, wheel="W2")
     played(casino, "R3", spins(5), day=NEXT, wheel="W1")

@@ -1,4 +1,4 @@
-"""The levels of a year add up to at most the budget; the watch list is e-BH, and only on the e-values of now."""
+"""The levels of a year add up to at most the budget; those near it are e-BH, on the e-values of now."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from settlement.catalogue import RULES
-from settlement.eprocess.budget import AT_ONE_TABLE, MOST_FOR_A_PERSON, allotted, expected_at_first, level, watch_list
+from settlement.eprocess.budget import (
+    AT_ONE_TABLE,
+    MOST_FOR_A_PERSON,
+    allotted,
+    expected_at_first,
+    level,
+    near_threshold,
+)
 from settlement.eprocess.channels import Fed
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.ledger import Ledger
@@ -138,21 +145,21 @@ def test_a_ledger_is_saved_to_the_last_digit() -> None:
     assert again.processes["die: a"].evidence > 2**64
 
 
-def test_the_watch_list_has_who_is_conspicuous_now_and_has_not_asked() -> None:
+def test_the_list_near_the_threshold_has_who_is_conspicuous_now_and_has_not_asked() -> None:
     ledger = Ledger(2026)
     for number in range(5):
         ledger.feed([face(f"d{number}", 10, 10, 10, 10, 10, 10)], session="s")
-    assert ledger.watched() == []
+    assert ledger.near_threshold() == []
     for _ in range(40):
         ledger.feed([face("d4", 3, 2, 2, 2, 2, 1)], session="s")
-        if ledger.watched():
+        if ledger.near_threshold():
             break
-    assert ledger.watched() == ["die: d4"]
+    assert ledger.near_threshold() == ["die: d4"]
     assert not ledger.processes["die: d4"].asks()
     assert ledger.processes["die: d4"].e_value >= 50
     ledger.feed([face("d4", 0, 20, 20, 20, 20, 90)], session="s")
     assert ledger.processes["die: d4"].year_highest >= 50 * UNIT  # a highest that is past does not keep it there
-    assert ledger.watched() == []
+    assert ledger.near_threshold() == []
 
 
 def by_definition(e_values: dict[str, Fraction], rate: Fraction) -> set[str]:
@@ -167,17 +174,17 @@ def by_definition(e_values: dict[str, Fraction], rate: Fraction) -> set[str]:
 @settings(deadline=None)
 @given(st.dictionaries(st.sampled_from("abcdef"), st.fractions(0, 100), max_size=6), st.fractions(Fraction(1, 20), 1))
 @example({"a": Fraction(10)}, Fraction(1, 10))  # exactly as much as it takes
-def test_the_watch_list_is_the_largest_self_consistent_set(e_values: dict[str, Fraction], rate: Fraction) -> None:
-    assert set(watch_list(e_values, rate)) >= by_definition(e_values, rate)
-    size = len(watch_list(e_values, rate))
-    assert all(e_values[name] * size * rate >= len(e_values) for name in watch_list(e_values, rate))
+def test_the_list_near_it_is_the_largest_self_consistent_set(e_values: dict[str, Fraction], rate: Fraction) -> None:
+    assert set(near_threshold(e_values, rate)) >= by_definition(e_values, rate)
+    size = len(near_threshold(e_values, rate))
+    assert all(e_values[name] * size * rate >= len(e_values) for name in near_threshold(e_values, rate))
 
 
 @settings(deadline=None)
 @given(st.lists(st.integers(0, 400), min_size=1, max_size=30))
-def test_the_watch_list_is_that_of_ville(e_values: list[int]) -> None:
+def test_the_list_near_the_threshold_is_that_of_ville(e_values: list[int]) -> None:
     from ville import evalues  # which imports all of scipy: not while tests are collected
 
     named = {f"{index:02}": Fraction(value) for index, value in enumerate(e_values)}
     chosen = evalues.ebh([float(value) for value in e_values], alpha=0.1)
-    assert set(watch_list(named)) == {f"{index:02}" for index, is_chosen in enumerate(chosen) if is_chosen}
+    assert set(near_threshold(named)) == {f"{index:02}" for index, is_chosen in enumerate(chosen) if is_chosen}

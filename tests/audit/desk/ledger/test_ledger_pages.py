@@ -1,4 +1,4 @@
-"""The ledger at the desk: the watch list, the page of a process, taken apart, money of a person, exchange register."""
+"""The ledger at the desk: questions, the page of a process, taken apart, money of a person, exchange register."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ pytestmark = pytest.mark.django_db
 LIST = "/admin/audit/ledgerprocess/"
 
 
-def watched_casino() -> Tenant:
-    """Return a casino whose wheel W1 has asked, and whose wheel W2 is worth watching."""
+def casino_with_questions() -> Tenant:
+    """Return a casino whose wheel W1 has asked, and whose wheel W2 is near its threshold."""
     tenant = make_tenant()
     record(tenant.casino, spun(tenant.casino, ["17"] * 20))
     record(tenant.casino, spun(tenant.casino, ["17"] * 5, day=DAY + timedelta(days=1), wheel="W2"))
@@ -88,7 +88,7 @@ def watched_casino() -> Tenant:
 @pytest.fixture(scope=citus.MODULE)
 def shared_tenant(module_db: None) -> Tenant:
     """The casino that the tests of the module share."""
-    return watched_casino()
+    return casino_with_questions()
 
 
 @pytest.fixture
@@ -247,20 +247,20 @@ def test_the_list_is_of_the_officers_casinos_alone(tenant: Tenant, casino: Casin
     assert stranger.get(f"{LIST}{process(casino).pk}/change/").status_code in (302, 403, 404)
 
 
-def test_the_list_shows_what_raised_its_question_and_what_is_watched_with_budget_and_reasons(
+def test_the_list_shows_what_raised_its_question_and_what_is_near_the_threshold_with_budget_and_reasons(
     tenant: Tenant, casino: Casino
 ) -> None:
     shown = page(client(tenant, Role.AUDITOR), LIST)
-    raised = shown.split('id="raised-')[1].split('id="watched-')[0]
-    watched = shown.split('id="watched-')[1].split("</section>")[0]
+    raised = shown.split('id="raised-')[1].split('id="near-')[0]
+    near = shown.split('id="near-')[1].split("</section>")[0]
     question = LedgerQuestion.objects.get(process=process(casino))
     assert f"{LIST}{process(casino).pk}/change/" in raised
     assert f"/admin/audit/finding/{question.finding_id}/change/" in raised
     assert "Some wheels look like this by chance." in raised
     assert 'class="chart evidence-line raised"' in raised
-    assert f"{LIST}{process(casino, 'wheel-displacement 37: W2').pk}/change/" in watched
-    assert "/admin/audit/finding/" not in watched
-    assert 'class="chart evidence-line watched"' in watched
+    assert f"{LIST}{process(casino, 'wheel-displacement 37: W2').pk}/change/" in near
+    assert "/admin/audit/finding/" not in near
+    assert 'class="chart evidence-line near"' in near
     assert "accuses nobody" in shown
     assert "Evidence ledger" not in shown
     assert re.search(r"0\.\d\d of 1\.0", shown)
@@ -273,7 +273,7 @@ def test_the_list_draws_every_process_and_adds_up_what_was_given_of_the_budget(t
     kinds = re.findall(r'<circle class="(\w+)"', dots)
     raised = LedgerQuestion.objects.filter(process__casino=casino).count()
     assert (kinds.count("raised"), shown["raised_count"]) == (raised, raised)
-    assert (kinds.count("watched"), shown["watched_count"]) == (1, 1)
+    assert (kinds.count("near"), shown["near_count"]) == (1, 1)
     assert kinds.count("quiet") == int(shown["quiet"]) == listing.processes_of(casino).count() - raised - 1
     named = re.findall(r'<text class="l"[^>]*>(.*?)</text>', dots)
     assert len(named) == min(NAMED, raised + 1)
@@ -325,7 +325,7 @@ def test_the_list_names_whom_each_process_is_about_and_leads_there(tenant: Tenan
 @pytest.mark.parametrize(("about", "is_there"), [("equipment", True), ("persons", False), ("nobody", True)])
 def test_the_list_is_narrowed_to_things_or_persons(tenant: Tenant, casino: Casino, about: str, is_there: bool) -> None:
     (shown,) = client(tenant, Role.AUDITOR).get(LIST, {"about": about}).context["casinos"]
-    assert bool(shown["raised"]) == bool(shown["watched"]) == is_there
+    assert bool(shown["raised"]) == bool(shown["near"]) == is_there
     assert shown["raised_count"] == LedgerQuestion.objects.filter(process__casino=casino).count() > 0
 
 
@@ -580,13 +580,15 @@ def test_the_links_of_a_process_lead_somewhere(tenant: Tenant, casino: Casino) -
     shown = page(reader, f"{LIST}{luck.pk}/change/")
     assert f'href="{LIST}?q={luck.subject}&amp;ended=all">{luck.subject}</a>' in shown
     assert f"{LIST}{luck.pk}/change/" in page(reader, f"{LIST}?q={luck.subject}&ended=all")
-    watched = listing.watched(casino)
-    assert watched
-    overview = page(reader, LIST).split('id="watched-')[1].split("</section>")[0]
-    assert all(f'href="{LIST}?q={each.subject}&amp;ended=all">' in overview for each in watched)
+    near = listing.near_threshold(casino)
+    assert near
+    overview = page(reader, LIST).split('id="near-')[1].split("</section>")[0]
+    assert all(f'href="{LIST}?q={each.subject}&amp;ended=all">' in overview for each in near)
 
 
-def test_the_command_lists_processes_budget_and_watch_list(casino: Casino, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_lists_processes_budget_and_what_is_near(
+    casino: Casino, capsys: pytest.CaptureFixture[str]
+) -> None:
     call_command("ledger", casino=casino.code, json=True)
     listed = json.loads(capsys.readouterr().out)
     by_name = {(row["kind"], row["subject"]): row for row in listed["processes"]}
@@ -594,7 +596,7 @@ def test_the_command_lists_processes_budget_and_watch_list(casino: Casino, capsy
     assert not by_name["wheel", "W2"]["has_question"]
     assert (listed["budget"], listed["batches"], listed["left_out"]) == ("1", 4, 0)
     assert 0 < float(listed["spent"]) < 1
-    call_command("ledger", casino=casino.code, watch=True)
+    call_command("ledger", casino=casino.code, near=True)
     assert "budget of false questions 1, of which" in capsys.readouterr().out
 
 
@@ -752,8 +754,8 @@ def test_the_first_thing_on_the_page_of_a_question_is_since_when(tenant: Tenant,
     night = night_of(DAY)
     assert f"Most likely since <b>{night}</b>." in since
     assert f"It cannot have begun before {night}, nor after {night}" in since
-    watched = LedgerProcess.objects.get(casino=casino, name="wheel 37: W2")
-    assert 'id="since"' not in page(reader, f"{LIST}{watched.pk}/change/"), "nothing is said below the level"
+    near = LedgerProcess.objects.get(casino=casino, name="wheel 37: W2")
+    assert 'id="since"' not in page(reader, f"{LIST}{near.pk}/change/"), "nothing is said below the level"
 
 
 def test_of_a_process_that_counts_nothing_no_first_day_is_known(casino: Casino) -> None:
@@ -777,8 +779,8 @@ def test_evidence_beyond_a_million_says_what_is_likelier_than_fraud(tenant: Tena
     shown = page(reader, f"{LIST}{process(casino).pk}/change/")
     assert "more than a million to one" in shown
     assert "whether a spin or throw was recorded twice" in shown
-    watched = LedgerProcess.objects.get(casino=casino, name="wheel 37: W2")
-    assert "whether a spin or throw was recorded twice" not in page(reader, f"{LIST}{watched.pk}/change/")
+    near = LedgerProcess.objects.get(casino=casino, name="wheel 37: W2")
+    assert "whether a spin or throw was recorded twice" not in page(reader, f"{LIST}{near.pk}/change/")
 
 
 def test_a_process_below_its_level_claims_nothing(tenant: Tenant, casino: Casino) -> None:
@@ -974,16 +976,16 @@ def test_an_answer_that_was_given_is_done(tenant: Tenant, casino: Casino) -> Non
     assert "Answer the question" not in todo
 
 
-def test_below_the_level_nothing_is_to_be_done_but_to_inspect_what_is_watched(tenant: Tenant, casino: Casino) -> None:
+def test_below_the_level_nothing_is_to_be_done_but_to_inspect_what_is_near_it(tenant: Tenant, casino: Casino) -> None:
     reader = client(tenant, Role.AUDITOR)
     below = LedgerProcess.objects.filter(casino=casino, questions=None)
     assert below
     for about in below:
         shown = page(reader, f"{LIST}{about.pk}/change/")
         todo = section(shown, "todo")
-        is_watched = '<span class="tag">watched</span>' in shown
+        is_near_threshold = '<span class="tag">near the threshold</span>' in shown
         is_thing = KINDS[about.kind].half == "equipment"
-        assert todo.count("<li") == (1 if is_watched and is_thing else 0)
+        assert todo.count("<li") == (1 if is_near_threshold and is_thing else 0)
 
 
 def test_every_kind_of_process_has_its_steps() -> None:
