@@ -283,7 +283,7 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     **{f"audit_act_not_found_{verb}": () for verb in ("stated", "approved", "handed_over", "cancelled")},
     **{f"audit_{name}": () for name in ("begin_order", "go_on_with_order", "guard_payment_order", "minor_units")},
     **{f"audit_{name}": () for name in ("may_order", "clear_claim", "clear_found", "keep_cleared")},
-    **{f"audit_act_listing_{verb}": () for verb in ("proposed", "approved", "declined")},
+    **{f"audit_act_listing_{verb}": () for verb in ("proposed", "approved", "declined", "dismissed")},
     **{f"audit_act_listing_removal_{verb}": () for verb in ("proposed", "approved", "declined")},
     **{f"audit_{name}_listing": () for name in ("go_on_with", "guard")},
     **{f"audit_act_log_{verb}": () for verb in ("recovered", "archived", "attached", "detached", "destroyed")},

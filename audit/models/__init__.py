@@ -34,7 +34,7 @@ from audit.models.ledger import (
     LedgerYear,
     StreamEvidence,
 )
-from audit.models.listings import IN_FORCE, UNDECIDED, Listing, ListKind, ListState, Sighting
+from audit.models.listings import IN_FORCE, UNDECIDED, Listing, ListKind, ListState, Sighting, SightingOutcome
 from audit.models.money import StreamMoney
 from audit.models.nights import (
     NightDelivery,

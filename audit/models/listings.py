@@ -106,16 +106,30 @@ class Listing(models.Model):
         return f"{self.number}"
 
 
+class SightingOutcome(models.TextChoices):
+    """Why an officer dismissed a sighting."""
+
+    ANOTHER_PERSON = "another_person", _("not the same person")
+    SPOKEN_TO = "spoken_to", _("spoken to")
+    SHOWN_OUT = "shown_out", _("shown out")
+    OBSERVED = "observed", _("observed, nothing to do")
+
+
 class Sighting(Delivery):
     """A gaming day on which a listed player was at a table, and the mail about an excluded one.
 
-    ``stream`` is the first session of that day in which somebody saw the player.
+    ``stream`` is the first session of that day in which somebody saw the player. A function of the database writes
+    who dismissed it and why.
     """
 
     listing = models.ForeignKey(Listing, on_delete=models.PROTECT, related_name="sightings")
     stream = models.ForeignKey(LoggedStream, on_delete=models.DO_NOTHING, db_constraint=False, related_name="+")
     gaming_day = models.DateField()
     seen_at = models.DateTimeField()
+    outcome = models.CharField(max_length=16, choices=SightingOutcome, blank=True, default="", db_default="")
+    dismissal = models.TextField(blank=True, default="", db_default="")  # the officer's words, or ""
+    dismissed_by = models.ForeignKey(Officer, null=True, on_delete=models.PROTECT, related_name="+")
+    dismissed_at = models.DateTimeField(null=True)
 
     class Meta:
         ordering = ["-seen_at", "-pk"]
@@ -126,6 +140,11 @@ class Sighting(Delivery):
                 condition=Q(gaming_day__range=(_FIRST_DAY, _LAST_DAY), seen_at__range=CALENDAR)
                 & is_none_or_dated("sent_at", "failing_since", "next_try_at", "given_up_at"),
                 name="sighting_of_the_calendar",
+            ),
+            models.CheckConstraint(
+                condition=Q(outcome="", dismissal="", dismissed_by=None, dismissed_at=None)
+                | Q(outcome__in=SightingOutcome.values, dismissed_by__isnull=False, dismissed_at__range=CALENDAR),
+                name="sighting_dismissed_by_somebody",
             ),
         ]
 

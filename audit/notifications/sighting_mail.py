@@ -77,4 +77,5 @@ def _table(sighting: Sighting) -> str:
 
 def _due(now: datetime) -> QuerySet[Sighting]:
     newest = now - delivery.GIVEN_UP_AFTER
-    return Sighting.objects.filter(is_due(now), listing__kind=ListKind.EXCLUSION, seen_at__gt=newest)
+    rows = Sighting.objects.filter(is_due(now), listing__kind=ListKind.EXCLUSION, seen_at__gt=newest)
+    return rows.filter(dismissed_at=None)

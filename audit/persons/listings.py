@@ -25,17 +25,32 @@ from audit.access.keepers import SAME_HANDS, same_hands
 from audit.access.scope import Scope
 from audit.event_store import audit_trail
 from audit.event_store.append import EntryRefused
-from audit.models import IN_FORCE, UNDECIDED, Casino, Listing, ListKind, ListState, Officer, Person, PersonKind
+from audit.models import (
+    IN_FORCE,
+    UNDECIDED,
+    Casino,
+    Listing,
+    ListKind,
+    ListState,
+    Officer,
+    Person,
+    PersonKind,
+    Sighting,
+    SightingOutcome,
+)
 from audit.persons.erasure import parts_of
 
 PROPOSED = "listing.proposed"
 APPROVED, REMOVAL_APPROVED = "listing.approved", "listing.removal_approved"
 DECLINED, REMOVAL_DECLINED = "listing.declined", "listing.removal_declined"
 REMOVAL_PROPOSED = "listing.removal_proposed"
+DISMISSED = "listing.dismissed"
 
 ATTEMPT_REFUSED = "listing.refused"
 
 CHANGED = _("The entry has changed in the meantime. Look at it again.")
+
+DISMISSED_ALREADY = _("Another officer has dismissed it in the meantime.")
 
 _NOT_ALLOWED = _("Your role at this casino does not allow this.")
 
@@ -83,6 +98,30 @@ def decline(actor: Officer, listing: Listing, *, reason: str) -> Listing:
 def propose_removal(actor: Officer, listing: Listing, *, reason: str) -> Listing:
     """Propose to take a player off a list. Raise ``ListingRefused``."""
     return _go_on(actor, listing, REMOVAL_PROPOSED, reason)
+
+
+def dismiss(actor: Officer, sighting: Sighting, outcome: SightingOutcome, *, reason: str = "") -> None:
+    """Dismiss a sighting: it leaves the inboxes and the digests of its casino. Raise ``ListingRefused``."""
+    listing, why = sighting.listing, audit_trail.cleaned(reason)
+    _refuse_name(listing.casino_id, listing.code, why)
+    data = {
+        "listing": listing.number,
+        "named": listing.code,
+        "gaming_day": sighting.gaming_day.isoformat(),
+        "outcome": str(outcome),
+    }
+    name = actor.get_username()
+    try:
+        audit_trail.perform(name, DISMISSED, casino_id=listing.casino_id, data=data, reason=why)
+    except EntryRefused as refused:
+        says = DISMISSED_ALREADY if refused.code == "moved-on" else _REFUSALS.get(refused.code, CHANGED)
+        _record_refusal(name, DISMISSED, listing.casino_id, listing.code, listing.number, says)
+        raise ListingRefused(says) from refused
+
+
+def may_dismiss(actor: Officer, casino_id: int) -> bool:
+    """Return whether an officer may dismiss sightings at a casino."""
+    return Scope.of(actor, Capability.WORK_CASES, Capability.APPROVE_CASES).includes(casino_id)
 
 
 def may_propose(actor: Officer, casino_id: int) -> bool:
@@ -141,15 +180,24 @@ def _perform(actor: Officer, type: str, casino_id: int, code: str, data: dict[st
             return rows.get(pk=done["id"])
     except EntryRefused as refused:
         says = _REFUSALS.get(refused.code, CHANGED)
-        attempt = {"named": code, "decision": type, "listing": data.get("listing", "")}
-        audit_trail.record(name, ATTEMPT_REFUSED, casino_id=casino_id, data=attempt, reason=str(says))
+        _record_refusal(name, type, casino_id, code, data.get("listing", ""), says)
         raise ListingRefused(says) from refused
 
 
+def _record_refusal(name: str, type: str, casino_id: int, code: str, number: int | str, says: Promise) -> None:
+    attempt = {"named": code, "decision": type, "listing": number}
+    audit_trail.record(name, ATTEMPT_REFUSED, casino_id=casino_id, data=attempt, reason=str(says))
+
+
 def _demand_reason(casino_id: int, code: str, reason: str) -> None:
-    """Refuse a reason that is empty, or that names the player: the trail keeps it for good."""
+    """Refuse a reason that is empty, or that names the player."""
     if not reason:
         raise ListingRefused(_NO_REASON)
+    _refuse_name(casino_id, code, reason)
+
+
+def _refuse_name(casino_id: int, code: str, reason: str) -> None:
+    """Refuse a reason that names the player: the trail keeps it for good."""
     person = Person.objects.filter(casino=casino_id, code=code, kind=PersonKind.PLAYER).first()
     if person is not None and parts_of(person.name) & parts_of(reason):
         raise ListingRefused(_("The reason contains the name: write the id. The trail keeps it for good."))

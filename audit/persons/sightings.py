@@ -3,7 +3,7 @@
     events of the last days ─► players of each session ─► on a list in force on that gaming day ─► one sighting a day
 
 An entry counts from the gaming day on which a second officer approved it. A session that arrives late, as an import
-does, counts on its own gaming day.
+does, counts on its own gaming day. A sighting leaves the inboxes when an officer dismisses it: ``listings.dismiss``.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LATE_AT_MOST = timedelta(days=7)
 """How long after the last day of an entry a session of that day may arrive."""
 
 SHOWN_FOR = timedelta(days=7)
-"""How long a sighting stands in the inbox."""
+"""How long a sighting stands in the inbox, unless an officer dismisses it."""
 
 TITLES: Mapping[str, Promise] = {
     ListKind.EXCLUSION: _("Excluded player at a table"),
@@ -68,7 +68,8 @@ def sweep(now: datetime, last: datetime | None = None) -> int:
 
 def recent(sightings: QuerySet[Sighting], now: datetime) -> QuerySet[Sighting]:
     """Return those of ``sightings`` that stand in an inbox, the newest first."""
-    rows = sightings.filter(seen_at__gt=now - SHOWN_FOR).select_related("listing__casino", "stream__table")
+    rows = sightings.filter(seen_at__gt=now - SHOWN_FOR, dismissed_at=None)
+    rows = rows.select_related("listing__casino", "stream__table")
     return rows.order_by("-seen_at", "-pk")
 
 

@@ -41,6 +41,7 @@ from audit.projections.receivers import wrong_subscribers, wrong_video_requests
 from audit.projections.register import wrong_register
 from audit.projections.runs import wrong_runs
 from audit.projections.session_closings import wrong_closings
+from audit.projections.sightings import wrong_sightings
 from audit.projections.signers import wrong_signers
 from audit.projections.slip_uses import wrong_slip_uses
 from audit.projections.snapshots import wrong_snapshot
@@ -194,7 +195,10 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
         ),
         not_held(why.ROW_ID, "id"),
     ),
-    "audit_sighting": (not_held(why.SENDING, f"id listing_id stream_id gaming_day seen_at {_DELIVERY}"),),
+    "audit_sighting": (
+        held(wrong_sightings, "listing_id stream_id gaming_day outcome dismissal dismissed_by_id dismissed_at"),
+        not_held(why.SENDING, f"id seen_at {_DELIVERY}"),
+    ),
     "audit_deadline": (held(wrong_deadlines, "casino_id severity hours"), not_held(why.ROW_ID, "id")),
     "audit_escalation": (not_held(why.SENDING, "id case_id deadline at deputy_id"),),
     "audit_escalationnotice": (not_held(why.SENDING, f"id {_DELIVERY} escalation_id officer_id"),),

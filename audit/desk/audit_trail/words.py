@@ -31,6 +31,7 @@ from audit.models import (
     RequestState,
     Role,
     RunCause,
+    SightingOutcome,
     Verdict,
 )
 from audit.models.adjudication import Severity
@@ -423,6 +424,7 @@ CODES: Mapping[str, Mapping[str, Any]] = MappingProxyType(
         "family": {**dict(PersonKind.choices), "staff": _("staff")},
         "is_sandbox": _YES_OR_NO,
         "list": dict(ListKind.choices),
+        "outcome": dict(SightingOutcome.choices),
         "kind": {**dict(JobKind.choices), **dict(PersonKind.choices), **dict(AlertKind.choices), **_EQUIPMENT},
         "night.code": {**NEEDS, **REFUSALS},
         "night.name": _FILE,

@@ -23,6 +23,7 @@ from audit.casework.titles import incident_title, second_line
 from audit.desk import kept_words
 from audit.desk.addresses import page_of
 from audit.desk.findings.casework import ACTION_TITLES
+from audit.desk.listings.fields import DismissalForm
 from audit.desk.names import directory_for
 from audit.desk.navigation import is_of_several
 from audit.desk.scoped_admin import demands, narrowed, officer_of, scope_of
@@ -44,6 +45,15 @@ TITLES: Mapping[str, Promise] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Dismissal:
+    """How a line leaves the inbox: where its form is sent, by which name its text is kept, and its fields."""
+
+    address: str
+    name: str
+    form: DismissalForm
+
+
+@dataclass(frozen=True, slots=True)
 class Line:
     """One line as the page shows it."""
 
@@ -53,6 +63,7 @@ class Line:
     about: str
     says: str
     text: str
+    dismissal: Dismissal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +135,8 @@ def _sightings(request: HttpRequest, now: datetime, *, of_several: bool) -> Iter
 def _seen(request: HttpRequest, sighting: Sighting, *, of_several: bool) -> Line:
     listing, stream = sighting.listing, sighting.stream
     where = [stream.table.code if stream.table else "", str(listing.casino) if of_several else ""]
-    at = day(sighting.gaming_day, with_weekday=True)
+    at, name = day(sighting.gaming_day, with_weekday=True), f"dismiss-{sighting.pk}"
+    kept = kept_words.texts_of(request, name)
     return Line(
         reverse("admin:audit_listing_change", args=(listing.pk,)),
         listing.code,
@@ -132,6 +144,11 @@ def _seen(request: HttpRequest, sighting: Sighting, *, of_several: bool) -> Line
         " · ".join(filter(None, (*where, at))),
         "",
         listing.reason,
+        Dismissal(
+            reverse("admin:audit_listing_dismiss", args=(sighting.pk,)),
+            name,
+            DismissalForm(initial=kept, auto_id=f"{name}-%s"),
+        ),
     )
 
 

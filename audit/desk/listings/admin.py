@@ -9,7 +9,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from django import forms
 from django.contrib import admin, messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseNotAllowed
 from django.shortcuts import redirect
@@ -19,11 +18,11 @@ from django.utils.translation import gettext_lazy
 from audit.access.capabilities import Capability
 from audit.desk import kept_words, parts
 from audit.desk.audited_admin import record_entry
+from audit.desk.listings.fields import DismissalForm, ProposalForm, ReasonForm
 from audit.desk.names import directory_for
 from audit.desk.scoped_admin import RecordAdmin, at, demands, officer_of, scope_of
 from audit.desk.sign_in.proof import ask_for_proof
-from audit.event_store.audit_trail import MAX_REASON
-from audit.models import Listing, ListKind, ListState, Person, PersonKind, Sighting
+from audit.models import Listing, ListKind, ListState, Person, PersonKind, Sighting, SightingOutcome
 from audit.persons import listings
 from audit.persons.directory import players
 from audit.persons.listings import ListingRefused
@@ -33,32 +32,6 @@ _WORKERS = (Capability.WORK_CASES, Capability.APPROVE_CASES)
 
 SIGHTINGS_SHOWN = 30
 """Nights at a table that the page of an entry lists, the newest first."""
-
-
-def _reason() -> forms.CharField:
-    return forms.CharField(
-        label=gettext_lazy("Reason, without the name: the trail keeps it for good"),
-        max_length=MAX_REASON,
-        widget=forms.Textarea(attrs={"rows": 3}),
-    )
-
-
-class ReasonForm(forms.Form):
-    """The reason of a step."""
-
-    reason = _reason()
-
-
-class ProposalForm(forms.Form):
-    """On which list a player is put, through which gaming day, and why."""
-
-    kind = forms.ChoiceField(label=gettext_lazy("List"), choices=[("", "—"), *ListKind.choices])
-    last_day = forms.DateField(
-        label=gettext_lazy("Last day, empty for no end"),
-        required=False,
-        widget=forms.DateInput(format="%Y-%m-%d", attrs={"type": "date"}),
-    )
-    reason = _reason()
 
 
 @admin.register(Listing)
@@ -148,7 +121,9 @@ class ListingAdmin(RecordAdmin[Listing]):
         first = listing.removal_by_id if listing.state == ListState.LEAVING else listing.proposed_by_id
         is_waiting = listing.state in (ListState.WAITING, ListState.LEAVING)
         can_remove = listing.state == ListState.LISTED and listings.may_propose(officer, listing.casino_id)
-        seen = Sighting.objects.filter(listing=listing).select_related("stream__table")[:SIGHTINGS_SHOWN]
+        seen = Sighting.objects.filter(listing=listing).select_related("stream__table", "dismissed_by")[
+            :SIGHTINGS_SHOWN
+        ]
         return self.page(
             request,
             "admin/audit/listings/listing.html",
@@ -164,6 +139,28 @@ class ListingAdmin(RecordAdmin[Listing]):
             declining=(reason or ReasonForm(auto_id="decline_%s")) if listings.may_decline(officer, listing) else None,
             removing=(reason or ReasonForm(auto_id="remove_%s")) if can_remove else None,
         )
+
+    @at("seen/<int:pk>/dismiss/")
+    @demands(*_WORKERS)
+    def dismiss_view(self, request: HttpRequest, pk: int) -> HttpResponse:
+        """Dismiss a sighting, by POST, and return to the inbox."""
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        rows = scope_of(request, *_WORKERS).rows(Sighting.objects.filter(pk=pk), casino="listing__casino")
+        sighting, form = rows.select_related("listing").first(), DismissalForm(request.POST)
+        if sighting is None:
+            raise Http404
+        try:
+            if not form.is_valid():
+                raise ListingRefused(_("Choose an outcome."))
+            given = form.cleaned_data
+            outcome = SightingOutcome(given["outcome"])
+            listings.dismiss(officer_of(request), sighting, outcome, reason=given["reason"])
+        except ListingRefused as refused:
+            messages.error(request, str(refused))
+            return kept_words.keep_for(request, redirect("admin:inbox"))
+        messages.success(request, _("Dismissed. It leaves the inbox of every officer of the casino."))
+        return redirect("admin:inbox")
 
     @at("<int:pk>/decide/")
     @demands(*_WORKERS)

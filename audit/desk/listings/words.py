@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 ACTIONS: Mapping[str, Promise] = {
     "listing.approved": _("approved an entry on a list"),
     "listing.declined": _("declined an entry on a list"),
+    "listing.dismissed": _("dismissed a sighting of a listed player"),
     "listing.not_mailed": _("could not e-mail that an excluded player was at a table"),
     "listing.proposed": _("proposed to put a player on a list"),
     "listing.refused": _("tried an action on a list and was refused"),
@@ -24,5 +25,10 @@ ACTIONS: Mapping[str, Promise] = {
 SUBJECTS: Mapping[str, Promise] = {"listing.": _("Watch and exclusion lists")}
 """What a day's entries can be narrowed to."""
 
-NAMES: Mapping[str, Promise] = {"list": _("list"), "listing": _("entry on the list"), "listing.named": _("player")}
+NAMES: Mapping[str, Promise] = {
+    "list": _("list"),
+    "listing": _("entry on the list"),
+    "listing.named": _("player"),
+    "outcome": _("outcome"),
+}
 """What the data are called."""

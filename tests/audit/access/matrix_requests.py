@@ -687,6 +687,10 @@ AT["POST", f"{LISTING}<int:pk>/decide/", "approve"] = lambda world, site, who: A
     f"/{LISTING}{site.listing.pk}/decide/", {"step": "approve", **SIGNED}
 )
 
+AT["POST", f"{LISTING}seen/<int:pk>/dismiss/", ""] = lambda world, site, who: Ask(
+    f"/{LISTING}seen/{site.sighting.pk}/dismiss/", {"outcome": "spoken_to", "reason": "seen"}
+)
+
 # The house register
 
 one("GET", f"{DESK}registerentry/add/", "a reading is chosen", path=f"{DESK}registerentry/add/?reading=payout_unit")

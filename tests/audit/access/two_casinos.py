@@ -61,6 +61,7 @@ from audit.models import (
     Quarantined,
     Role,
     SavedView,
+    Sighting,
     WhatIf,
     WhatIfFinding,
 )
@@ -291,6 +292,9 @@ class Site:
             listings.propose(self.colleague, self.casino, ListKind.WATCH, code, reason=reason) for code in codes
         )
         listings.approve(self.reviewer, self.listed)
+        self.sighting = Sighting.objects.create(
+            listing=self.listed, stream=self.night_stream, gaming_day=DAY, seen_at=timezone.now()
+        )
 
     def _feed_ledger(self) -> None:
         wheel = self.mark(Mark.RECORD, "wheel")

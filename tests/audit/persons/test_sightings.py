@@ -9,16 +9,19 @@ from typing import Any
 import pytest
 import time_machine
 from django.core import mail
+from django.db import transaction
 from django.utils import timezone
 
 from audit import tasks
-from audit.access.database_roles import WORKER
+from audit.access.capabilities import Capability, roles_with
+from audit.access.database_roles import WEB, WORKER
 from audit.event_store import audit_trail
-from audit.models import Listing, ListKind, Officer, Sighting
+from audit.models import Listing, ListKind, Officer, Role, Sighting, SightingOutcome
 from audit.notifications import inbox_mail, sighting_mail
 from audit.persons import listings, sightings
-from tests.audit.casework.test_actions import client_of
-from tests.audit.persons.test_listings import FOR_GOOD, Floor
+from audit.projections.sightings import wrong_sightings
+from tests.audit.casework.test_actions import client_of, hired
+from tests.audit.persons.test_listings import FOR_GOOD, Floor, execute, why
 from tests.audit.tables import Tenant, numbered
 from tests.roles import acting_as
 
@@ -194,6 +197,86 @@ def test_the_inbox_of_each_officer_of_the_casino_has_a_line_for_a_week(
     assert words not in foreign
     with time_machine.travel(timezone.now() + sightings.SHOWN_FOR + timedelta(minutes=1)):
         assert words not in client_of(floor.first).get("/admin/inbox/", headers=EN).content.decode()
+
+
+def seen_at(floor: Floor, kind: ListKind = ListKind.EXCLUSION) -> Sighting:
+    floor.listed(kind)
+    played(floor.tenant)
+    swept()
+    return Sighting.objects.get()
+
+
+def wrong(floor: Floor) -> list[str]:
+    return [each.what for each in wrong_sightings(floor.casino.pk)]
+
+
+def test_a_dismissed_sighting_leaves_every_inbox_the_digest_and_what_is_to_be_mailed(floor: Floor) -> None:
+    sighting = seen_at(floor)
+    page = client_of(floor.second).get("/admin/inbox/", headers=EN).content.decode()
+    assert f"/admin/audit/listing/seen/{sighting.pk}/dismiss/" in page
+    assert sighting_mail.waiting(timezone.now()) == [sighting.pk]
+    listings.dismiss(floor.second, sighting, SightingOutcome.SHOWN_OUT, reason="left with the doorman")
+    for officer in (floor.first, floor.second, floor.third):
+        page = client_of(officer).get("/admin/inbox/", headers=EN).content.decode()
+        assert "at a table" not in page
+        assert not re.search(r">Inbox<b", page), "the navigation does not count it"
+    assert sighting_mail.waiting(timezone.now()) == []
+    casino = floor.casino
+    morning = casino.cutoff_at(casino.gaming_day_at(timezone.now()) + timedelta(days=1)) + timedelta(minutes=15)
+    assert inbox_mail.send(floor.first.pk, casino.pk, morning) == 0
+    assert swept() == 0, "the same gaming day stays dismissed"
+    assert ("listing.dismissed", floor.second.username) in floor.trail()
+    assert wrong(floor) == []
+
+
+def test_a_sighting_is_dismissed_once_by_an_officer_of_the_casino_for_an_outcome_that_names_nobody(
+    floor: Floor,
+) -> None:
+    sighting = seen_at(floor)
+    dismiss, spoken = listings.dismiss, SightingOutcome.SPOKEN_TO
+    assert "write the id" in why(dismiss, floor.first, sighting, spoken, reason="Villeneuve was sorry")
+    foreign = Floor()
+    assert "role" in why(dismiss, foreign.first, sighting, spoken)
+    assert "cannot hold" in why(dismiss, floor.first, sighting, "elsewhere")
+    assert Sighting.objects.get().dismissed_at is None
+    with acting_as(WEB):
+        dismiss(floor.first, sighting, spoken)
+    assert "Another officer has dismissed it" in why(dismiss, floor.second, sighting, SightingOutcome.SHOWN_OUT)
+    kept = Sighting.objects.get()
+    assert (kept.outcome, kept.dismissed_by, kept.dismissal) == ("spoken_to", floor.first, "")
+    assert floor.trail().count(("listing.refused", floor.second.username)) == 1
+
+
+@pytest.mark.parametrize("role", list(Role))
+def test_the_database_lets_the_roles_dismiss_that_the_desk_lets_dismiss(floor: Floor, role: Role) -> None:
+    sighting, somebody = seen_at(floor), hired(floor.tenant, role, "somebody")
+    does = role in roles_with(Capability.WORK_CASES, Capability.APPROVE_CASES)
+    assert listings.may_dismiss(somebody, floor.casino.pk) == does
+    assert (why(listings.dismiss, somebody, sighting, SightingOutcome.OBSERVED) == "") == does
+
+
+@pytest.mark.superuser
+def test_verify_names_a_sighting_that_is_not_what_the_trail_says(floor: Floor) -> None:
+    sighting = seen_at(floor)
+    named = f"of entry 1 on the lists of casino {floor.casino.pk}"
+    by = f"dismissed_by_id = {floor.first.pk}, dismissed_at = now()"
+    for change, says in {
+        f"update audit_sighting set outcome = 'spoken_to', {by}": "outcome, dismissed_by, dismissed_at",
+        "update audit_sighting set gaming_day = gaming_day - 1": "is stored, and the audit trail does not say so",
+        "delete from audit_sighting": "is missing",
+    }.items():
+        with transaction.atomic():
+            execute(change)
+            found = wrong(floor)
+            assert any(named in each and says in each for each in found), found
+            transaction.set_rollback(True)
+    listings.dismiss(floor.first, sighting, SightingOutcome.OBSERVED, reason="seen")
+    execute("update audit_sighting set dismissal = 'x'")
+    (what,) = wrong(floor)
+    assert what.endswith("is not what the audit trail says: dismissal")
+    data = {"listing": 9, "gaming_day": "2026-11-19", "outcome": "observed"}
+    audit_trail.record(floor.first.username, listings.DISMISSED, casino_id=floor.casino.pk, data=data)
+    assert any("dismisses what nobody saw" in each for each in wrong(floor))
 
 
 def test_a_day_of_long_ago_that_arrives_today_counts_on_its_own_day(floor: Floor) -> None:

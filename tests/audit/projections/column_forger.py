@@ -73,6 +73,10 @@ NAMED_BY: Mapping[str, tuple[str, ...]] = {
     ),
     "audit_paymentorder": ("t.reference",),
     "audit_listing": ("format('entry %s on the lists of casino %s ', t.number, t.casino_id)",),
+    "audit_sighting": (
+        "(select format('the sighting of %s of entry %s on the lists of casino %s ', t.gaming_day, l.number,"
+        " l.casino_id) from audit_listing l where l.id = t.listing_id)",
+    ),
     "audit_casino": ("format('casino %s ', t.id)",),
     "audit_gamingtable": ("format('table %s ', t.id)",),
     "audit_apikey": ("t.prefix", "format('API key %s ', t.id)"),
@@ -159,6 +163,7 @@ OTHERS: Mapping[str, str] = {
     "audit_paymentorder.debtor": "case t.debtor when 'house' then 'player' else 'house' end",
     "audit_listing.state": "case t.state when 'listed' then 'leaving' else 'listed' end",
     "audit_listing.kind": "case t.kind when 'watch' then 'exclusion' else 'watch' end",
+    "audit_sighting.outcome": "case t.outcome when 'spoken_to' then 'shown_out' else 'spoken_to' end",
     "audit_accountrequest.state": "case t.state when 'waiting' then 'approved' else 'waiting' end",
     "audit_accountrequest.kind": "case t.kind when 'role' then 'email' else 'role' end",
     "audit_accountrequest.role": "case t.role when 'director' then 'auditor' else 'director' end",

@@ -18,6 +18,7 @@ from datetime import date
 from typing import Any
 
 from django.db.models import Max
+from django.utils import timezone
 
 from audit.casework import actions, payment_orders
 from audit.models import (
@@ -34,9 +35,11 @@ from audit.models import (
     PersonKind,
     RegisterEntry,
     Role,
+    Sighting,
+    SightingOutcome,
 )
 from audit.models import Casino as CasinoRow
-from audit.persons import listings
+from audit.persons import listings, sightings
 from audit.projections.verify import Derived, verify_derived
 from audit.reconciliation import runs
 from audit.reconciliation.versions import add_signoff_exception, missing_signoff_exceptions, sign
@@ -45,6 +48,7 @@ from audit.register.entries import Proposal
 from audit.transparency.verify import Fault
 from tests.audit.casework.test_actions import hired
 from tests.audit.corrections.corrections_desk import CorrectionsDesk, replayed
+from tests.audit.persons.test_sightings import played
 from tests.audit.reconciliation.played import DAY, MORNING, Events, buy_ins, count, record, session
 from tests.audit.reconciliation.test_persons import bought
 from tests.audit.tables import Tenant, dice_changed_in_mid_series, numbered
@@ -250,6 +254,11 @@ def _list_players(casino: Casino) -> None:
         else:
             listings.decline(casino.director, leaving, reason="too early")
     listings.decline(casino.second, declined, reason="a slip")
+    played(casino.tenant, "seen", "stays")
+    replayed(casino.tenant.stream(casino.name("seen")).stream_id)
+    assert sightings.sweep(timezone.now()) == 1
+    sighting = Sighting.objects.get(listing=stays)
+    listings.dismiss(casino.second, sighting, SightingOutcome.SHOWN_OUT, reason="he left without a word")
 
 
 def _keep_register(casino: Casino) -> None:

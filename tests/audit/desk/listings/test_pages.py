@@ -119,6 +119,22 @@ def test_the_page_of_an_entry_has_the_nights_at_a_table(floor: Floor) -> None:
     assert f"/admin/audit/loggedstream/{stream}/table/" in client.get(address, headers=EN).content.decode()
 
 
+def test_a_sighting_is_dismissed_from_the_inbox_and_the_entry_says_by_whom_and_why(floor: Floor) -> None:
+    listing, client = floor.listed(), client_of(floor.second)
+    played(floor.tenant)
+    swept()
+    address = f"{LIST}seen/{Sighting.objects.get().pk}/dismiss/"
+    assert client.get(address).status_code == 405
+    page = client.post(address, {"outcome": "", "reason": "left"}, follow=True, headers=EN).content.decode()
+    assert "Choose an outcome." in page
+    assert Sighting.objects.get().dismissed_at is None
+    assert client_of(Floor().second).post(address, {"outcome": "shown_out"}).status_code == 404
+    page = client.post(address, {"outcome": "shown_out", "reason": "left"}, follow=True, headers=EN).content.decode()
+    assert "It leaves the inbox of every officer" in page
+    assert address not in page
+    assert "Shown out: left" in client.get(f"{LIST}{listing.pk}/change/", headers=EN).content.decode()
+
+
 def test_an_officer_of_another_casino_sees_nothing_of_it(floor: Floor) -> None:
     listing, client = floor.listed(), client_of(Floor().second)
     assert client.get(f"{LIST}{listing.pk}/change/").status_code == 404
