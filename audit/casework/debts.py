@@ -120,19 +120,20 @@ def owed_at_finding() -> RawSQL:
     return RawSQL(f"({owed})".replace("m.", _FINDING), (), BigIntegerField())
 
 
-def sums_owed(findings: QuerySet[Any]) -> QuerySet[Any]:
+def sums_owed(findings: QuerySet[Any], *by: str) -> QuerySet[Any]:
     """Return the query of what is owed at ``findings`` now: currency, by whom, casino, total, incidents, since when.
 
     Every page that says what is owed by several incidents takes it from here. The claims of incidents, open and closed,
     in minor units; each stands at one finding, and what the house owes is not set off against what players owe.
+    ``by`` names columns by which the sums are apart; they end each row.
     """
     sums = (
         findings.filter(IS_CLAIM, case__isnull=False)
         .order_by()
-        .values("casino", "currency", by=KT("owed__by"))
+        .values("casino", "currency", *by, debtor=KT("owed__by"))
         .annotate(total=Sum(AMOUNT), count=Count("case", distinct=True), oldest=Min("occurred_at"))
     )
-    rows: QuerySet[Any] = sums.values_list("currency", "by", "casino", "total", "count", "oldest")
+    rows: QuerySet[Any] = sums.values_list("currency", "debtor", "casino", "total", "count", "oldest", *by)
     return rows
 
 

@@ -140,6 +140,10 @@ class Played:
         page = client_of(self.officer).get(f"/admin/audit/nightreport/{self.report.pk}/change/").context
         return shown(page["owed"], self.currency)
 
+    def in_list_of_nights(self) -> Sides:
+        [listed] = client_of(self.officer).get("/admin/audit/nightreport/").context["cl"].result_list
+        return shown(listed.money.owed, self.currency)
+
     def of_month(self) -> Sides:
         month = f"{self.tenant.casino.pk}/{DAY.year}/{DAY.month}/{self.currency}"
         return shown(
@@ -196,14 +200,16 @@ class Played:
         return sides(settled)
 
     def kept_on_pages(self) -> list[list[str]]:
-        """Return what the overview, the night and the month say is kept for persons not found."""
+        """Return what the overview, the list of nights, the night and the month say is kept for persons not found."""
         client, month = client_of(self.officer), f"{self.tenant.casino.pk}/{DAY.year}/{DAY.month}/{self.currency}"
         en, reports = {"accept-language": "en"}, "/admin/audit/nightreport/"
         addresses = (f"{reports}{self.report.pk}/change/", f"{reports}month/{month}/")
         pages = [client.get(address, headers=en) for address in addresses]
         assert all("Kept for persons not found:" in page.content.decode() for page in pages)
+        [listed] = client.get(reports, headers=en).context["cl"].result_list
         shown = [
             client.get("/admin/", headers=en).context["overview"]["kept"],
+            listed.money.kept,
             *(page.context["kept"] for page in pages),
         ]
         return [[each.amount for each in kept] for kept in shown]
@@ -270,13 +276,27 @@ def test_every_page_and_paper_says_what_the_incidents_of_a_night_owe(ruleset: st
     assert night.webhooks() == owed
     for role in ("player", "croupier"):
         assert night.persons(role) == night.named(role), role
-    assert night.overview() == night.queue_and_closed() == night.of_night() == night.of_month() == owed
+    assert (
+        night.overview()
+        == night.queue_and_closed()
+        == night.of_night()
+        == night.of_month()
+        == night.in_list_of_nights()
+        == owed
+    )
     assert night.without_amount() == []
     settled = night.treat_claims()
     owed = {name: amount - settled[name] for name, amount in owed.items()}
     assert night.incidents() == night.claims_on_pages() == owed
-    assert night.kept_on_pages() == [[money(night.kept, night.currency)]] * 3
-    assert night.overview() == night.queue_and_closed() == night.of_night() == night.of_month() == owed
+    assert night.kept_on_pages() == [[money(night.kept, night.currency)]] * 4
+    assert (
+        night.overview()
+        == night.queue_and_closed()
+        == night.of_night()
+        == night.of_month()
+        == night.in_list_of_nights()
+        == owed
+    )
     assert night.file(list(night.standing.values_list("pk", flat=True))) == owed, "a file of findings"
     assert night.interface() == night.webhooks() == owed
     for role in ("player", "croupier"):

@@ -68,6 +68,6 @@ def owed_by(findings: QuerySet[Finding]) -> SafeString:
     standing = Finding.objects.standing().filter(case__in=findings.order_by().values("case"))
     stakes = (
         Stake(LOSERS[by], money_in_prose(total, currency), "")
-        for currency, by, _casino, total, *_others in sums_owed(standing).order_by("currency", "by")
+        for currency, by, _casino, total, *_others in sums_owed(standing).order_by("currency", "debtor")
     )
     return format_html_join(" ", "{}", ((parts.who(stake, with_amount=True),) for stake in stakes))

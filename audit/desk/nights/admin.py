@@ -22,7 +22,6 @@ from audit import task_queue
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
 from audit.casework import session_closing
-from audit.casework.debts import sums_owed
 from audit.desk import kept_words
 from audit.desk.audited_admin import AuditedAdmin, actor, record_entry
 from audit.desk.downloads import file_response
@@ -30,15 +29,15 @@ from audit.desk.findings.person_filters import findings_address
 from audit.desk.names import sees_names
 from audit.desk.nights import month_page, page
 from audit.desk.nights.month_pdf import month_pdf
-from audit.desk.nights.under_review import under_review
-from audit.desk.overview.waits import kept, losses
+from audit.desk.nights.owed import NightMoney, key_of, money_of, money_of_nights
+from audit.desk.nights.under_review import luck_in_question, under_review
 from audit.desk.scoped_admin import RecordAdmin, at, demands, officer_of, scope_of
 from audit.desk.sign_in.proof import signature
 from audit.desk.tables.limits import equipment_of_session
 from audit.exports.pdf import PDF
 from audit.exports.sheets import CSV, XLSX, as_csv, workbook
-from audit.models import Finding, NightReport, NightRun, NightState, NightSubscriber, PaymentOrder
-from audit.presentation import date_time, day_in_full, night_of, officer_name
+from audit.models import NightReport, NightRun, NightState, NightSubscriber
+from audit.presentation import date_time, day_in_full, night_of, officer_name, signed_money
 from audit.reconciliation import month, sheets, wording
 from audit.reconciliation.pdf import as_pdf
 from audit.reconciliation.presentation import SHEETS
@@ -49,6 +48,16 @@ JSON = "application/json"
 
 REFRESH_S = 5
 """How often the page reloads while a run goes on."""
+
+
+def _of(report: NightReport) -> NightMoney:
+    """Return the money of a listed night; none of a row of another list."""
+    found: NightMoney = getattr(report, "money", None) or NightMoney()
+    return found
+
+
+def _owed(report: NightReport, side: str) -> str:
+    return ", ".join(each.amount for each in _of(report).owed if each.side == side)
 
 
 class VersionFilter(admin.SimpleListFilter):
@@ -110,6 +119,10 @@ class NightAdmin(RecordAdmin[NightReport]):
         "currency",
         "version",
         "stage",
+        "to_players",
+        "to_bank",
+        "kept",
+        "under_review",
         "first_signature",
         "second_signature",
         "issued",
@@ -128,6 +141,23 @@ class NightAdmin(RecordAdmin[NightReport]):
     def stage(self, report: NightReport) -> str:
         return format_html('<span class="stage {}">{}</span>', report.state, NightState(report.state).label)
 
+    @admin.display(description=_("owed to players"))
+    def to_players(self, report: NightReport) -> str:
+        return _owed(report, "player")
+
+    @admin.display(description=_("owed to the house"))
+    def to_bank(self, report: NightReport) -> str:
+        return _owed(report, "bank")
+
+    @admin.display(description=_("kept for persons not found"))
+    def kept(self, report: NightReport) -> str:
+        return ", ".join(each.amount for each in _of(report).kept)
+
+    @admin.display(description=_("luck under review"))
+    def under_review(self, report: NightReport) -> str:
+        luck = luck_in_question(_of(report).under_review)
+        return "" if luck is None else signed_money(luck, report.currency)
+
     @admin.display(description=_("first signature"), ordering="reviewed_by")
     def first_signature(self, report: NightReport) -> str:
         return officer_name(report.reviewed_by)
@@ -145,7 +175,14 @@ class NightAdmin(RecordAdmin[NightReport]):
         failed = scope_of(request, Capability.SEE_RECORD).rows(page.failed_runs())
         signing = scope_of(request, Capability.SIGN_NIGHTS)
         context = {"failed": [{"run": run, "may_retry": signing.includes(run.casino_id)} for run in failed]}
-        return super().changelist_view(request, {**context, **(extra_context or {})})
+        response = super().changelist_view(request, {**context, **(extra_context or {})})
+        shown = getattr(response, "context_data", None) or {}
+        if "cl" in shown:
+            rows = shown["cl"].result_list = [*shown["cl"].result_list]
+            money = money_of_nights(rows)
+            for each in rows:
+                each.money = money[key_of(each)]
+        return response
 
     def change_view(self, request: HttpRequest, object_id: str, *args: Any, **kwargs: Any) -> HttpResponse:
         """Show a night: its bridge, the twelve lines, signatures and sign-off exceptions."""
@@ -181,7 +218,7 @@ class NightAdmin(RecordAdmin[NightReport]):
             "is_mine": report.reviewed_by_id == request.user.pk,
             "run": run,
             "csv_tables": SHEETS,
-            **_money_of(_standing(report.casino_id, report.currency, gaming_day=report.gaming_day)),
+            **money_of(report.casino_id, report.currency, gaming_day=report.gaming_day),
             "owed_address": findings_address(day=report.gaming_day.isoformat()),
         }
         response = self.page(request, "admin/audit/night/night.html", **context)
@@ -312,14 +349,7 @@ class NightAdmin(RecordAdmin[NightReport]):
             "title": capfirst(date_format(shown.first, "F Y")),
             "month": shown,
             "around": month.around(shown.first),
-            **_money_of(
-                _standing(
-                    casino_id,
-                    currency,
-                    gaming_day__gte=shown.first,
-                    gaming_day__lt=month.month_after(shown.first),
-                )
-            ),
+            **money_of(casino_id, currency, gaming_day__gte=shown.first, gaming_day__lt=month.month_after(shown.first)),
             "owed_address": findings_address(month=f"{year}-{number:02}"),
         }
         return self.page(request, "admin/audit/night/month.html", **context)
@@ -351,19 +381,6 @@ class NightAdmin(RecordAdmin[NightReport]):
 
     def _address(self, pk: int) -> str:
         return reverse("admin:audit_nightreport_change", args=(pk,))
-
-
-def _standing(casino_id: int, currency: str, **of_days: date) -> QuerySet[Finding]:
-    return Finding.objects.standing().filter(casino=casino_id, currency=currency, **of_days)
-
-
-def _money_of(standing: QuerySet[Finding]) -> dict[str, Any]:
-    """Return what is owed at some findings, and what is kept for persons not found of the incidents that they head."""
-    heads = standing.filter(heads_case=True)
-    return {
-        "owed": losses(sums_owed(standing)),
-        "kept": kept(PaymentOrder.objects.filter(case__in=heads.values("case"))),
-    }
 
 
 def _file(report: NightReport, name: str, format: str, *, with_names: bool) -> tuple[bytes, str] | None:

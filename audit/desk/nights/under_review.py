@@ -3,11 +3,12 @@ night's luck is theirs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 from typing import Any
 
+from django.db.models import QuerySet
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
@@ -43,14 +44,7 @@ class UnderReview:
 
 def under_review(report: NightReport, *, with_names: bool) -> list[UnderReview]:
     """Return the open questions about persons who played, or dealt, on the night of a report, the most urgent first."""
-    questions = Finding.objects.standing().filter(
-        HEADS,
-        casino=report.casino_id,
-        currency=report.currency,
-        rule__in=OF_LUCK,
-        case__state__in=OPEN,
-        gaming_day__gte=report.gaming_day,
-    )
+    questions = open_questions([report.casino_id], report.gaming_day).filter(currency=report.currency)
     rows = with_priority(questions.select_related("casino", "case", "table"))
     rows = rows.order_by("-priority", "case__deadline", "pk")
     of_night = [each for each in rows if str(each.facts.get("since", "")) <= report.gaming_day.isoformat()]
@@ -65,6 +59,19 @@ def under_review(report: NightReport, *, with_names: bool) -> list[UnderReview]:
             each.named = names_of(each, directory)
         found.append(_line(each, luck))
     return found
+
+
+def open_questions(casinos: Collection[int], day: date) -> QuerySet[Finding]:
+    """Return the open questions about the luck of persons at casinos that were asked on a gaming day or later."""
+    return Finding.objects.standing().filter(
+        HEADS, casino__in=casinos, rule__in=OF_LUCK, case__state__in=OPEN, gaming_day__gte=day
+    )
+
+
+def luck_in_question(questions: Sequence[UnderReview]) -> int | None:
+    """Return how much of the luck of a night is under question, in minor units; None where nobody's is."""
+    of_persons = [each.luck for each in questions if each.luck is not None]
+    return sum(of_persons) if of_persons else None
 
 
 def _line(finding: Finding, luck: int | None) -> UnderReview:
@@ -93,11 +100,11 @@ def split_of_luck(questions: Sequence[UnderReview], luck: Any, currency: str) ->
 
     ``luck`` is that of all tables of the night, in minor units.
     """
-    of_persons = [each.luck for each in questions if each.luck is not None]
-    if not of_persons or luck is None:
+    in_question = luck_in_question(questions)
+    if in_question is None or luck is None:
         return ""
     amounts = {
-        "in_question": signed_money(sum(of_persons), currency, money_in_prose),
-        "rest": signed_money(round(luck) - sum(of_persons), currency, money_in_prose),
+        "in_question": signed_money(in_question, currency, money_in_prose),
+        "rest": signed_money(round(luck) - in_question, currency, money_in_prose),
     }
     return _("Of the luck, %(in_question)s is under question and %(rest)s is not.") % amounts

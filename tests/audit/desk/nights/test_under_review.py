@@ -13,7 +13,7 @@ from audit.event_store import audit_trail
 from audit.ledger import feeding, questions
 from audit.models import Casino, Finding, LedgerProcess, LoggedStream, NightReport, Person
 from audit.persons.play import sessions_of
-from audit.presentation import power_of_ten
+from audit.presentation import power_of_ten, signed_money
 from audit.reconciliation.content import figures_of
 from audit.transparency.integrity_findings import integrity_finding
 from settlement.eprocess.ledger import Question
@@ -103,6 +103,20 @@ def test_a_question_of_the_ledger_says_what_its_player_staked_and_won(
     assert {name: finding.facts.get(name) for name in expected} == expected
     assert finding.player == player
     assert str(expected["nights"]) in finding.as_value().message("en")
+
+
+def test_the_list_of_nights_says_how_much_luck_is_under_review_as_the_page_of_the_night_does(
+    report: NightReport, casino: Casino, player: str
+) -> None:
+    client = officer(casino, "ada")
+    assert client.get("/admin/audit/nightreport/").context["cl"].result_list[0].money.under_review == []
+    ask(report, player)
+    answer = client.get("/admin/audit/nightreport/", headers={"accept-language": "en"})
+    [listed] = answer.context["cl"].result_list
+    [line] = listed.money.under_review
+    page = client.get(at(report)).context
+    assert [line.luck] == [each.luck for each in page["under_review"]]
+    assert signed_money(line.luck or 0, report.currency) in answer.content.decode()
 
 
 @pytest.mark.parametrize("facts", [{"since": "2099-01-01"}, {}])
