@@ -311,7 +311,6 @@ FUNCTIONS: Mapping[str, tuple[str, ...]] = {
     # Of triggers.
     "audit_case_of": (),
     "audit_case_of_person": (),
-    "audit_money_stands_out": (),
     "audit_before_video_ends": (),
     "audit_video_days": (),
     "audit_deadline_of": (),

@@ -3,6 +3,7 @@
     a finding for information without a case ──► the list of its casino and gaming day ──► information.signed
 
 A finding that comes to stand after a signature is on the list again, alone. A finding that has a case is on none.
+Goodwill from the casino's amount on stands first, and whoever signs confirms it.
 """
 
 from __future__ import annotations
@@ -23,8 +24,12 @@ from audit.casework.actions import ActionRefused
 from audit.event_store import audit_trail
 from audit.models import FIRST_SANDBOX_ID, Finding, InformationSigning, Officer
 from audit.models.adjudication import Severity
+from audit.presentation import reference
+from settlement.catalogue.sentences import minor_units
 
 SIGNED = "information.signed"
+
+GOODWILL = "goodwill-paid"
 
 LISTED = Q(severity=Severity.INFO, case=None, stream__lt=FIRST_SANDBOX_ID)
 """True of a finding that is read on the nightly list: information that opened no case."""
@@ -44,15 +49,23 @@ def unsigned(casinos: Collection[int], since: date, until: date | None = None) -
     return listed(casinos, since, until).exclude(pk__in=RawSQL(read, (list(casinos), since)))
 
 
+def is_large(finding: Finding) -> bool:
+    """Return whether a finding is about goodwill of the casino's amount or more."""
+    given = finding.recorded
+    if finding.rule != GOODWILL or not isinstance(given, int):
+        return False
+    return given >= minor_units(finding.casino.priority_threshold, finding.currency)
+
+
 def digest_of(findings: Iterable[int]) -> str:
     """Return what an entry says of the ids of findings: SHA-256 of them in order, with a comma between, as hex."""
     return sha256(",".join(map(str, sorted(findings))).encode()).hexdigest()
 
 
-def sign(officer: Officer, casino_id: int, day: date, digest: str) -> InformationSigning:
+def sign(officer: Officer, casino_id: int, day: date, digest: str, *, confirms: bool = False) -> InformationSigning:
     """Sign what a list has that nobody has signed: what the officer has read, of which ``digest`` is.
 
-    Raise ``ActionRefused``: nothing is stored.
+    ``confirms`` says that the officer confirms its large goodwill. Raise ``ActionRefused``: nothing is stored.
     """
     if not Scope.of(officer, Capability.WORK_CASES).includes(casino_id):
         raise ActionRefused(_("Your role at this casino does not allow this."))
@@ -63,6 +76,10 @@ def sign(officer: Officer, casino_id: int, day: date, digest: str) -> Informatio
             raise ActionRefused(_("There is nothing to sign: another officer has signed it."))
         if digest_of(ids) != digest:
             raise ActionRefused(_("The list has changed in the meantime. Read it again."))
+        goodwill = Finding.objects.filter(pk__in=ids, rule=GOODWILL).select_related("casino").order_by("pk")
+        large = [reference(each) for each in goodwill if is_large(each)]
+        if large and not confirms:
+            raise ActionRefused(_("Confirm the large goodwill payments."))
         now = datetime.now(UTC)
         signing = InformationSigning.objects.create(
             casino_id=casino_id, gaming_day=day, findings=ids, digest=digest, signed_by=officer, signed_at=now
@@ -73,6 +90,7 @@ def sign(officer: Officer, casino_id: int, day: date, digest: str) -> Informatio
             "findings": len(ids),
             "digest": digest,
             "at": now.isoformat(),
+            **({"confirmed": large} if large else {}),
         }
         audit_trail.record(officer.get_username(), SIGNED, casino_id=casino_id, data=data)
     return signing

@@ -27,7 +27,8 @@ from audit.desk.scoped_admin import RecordAdmin, at, casinos_in_record, demands,
 from audit.desk.sign_in.proof import signature
 from audit.exports.findings import add_names
 from audit.models import Casino, Finding, InformationSigning
-from audit.presentation import date_time, finding_title, money, reference, short_name
+from audit.presentation import date_time, finding_title, language, money, money_in_prose, reference, short_name
+from settlement.catalogue.sentences import minor_units
 
 NIGHTS = timedelta(days=62)
 """How long before the newest night a list is shown."""
@@ -57,6 +58,7 @@ class Line:
     at: str
     persons: str
     money: str
+    says: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,7 @@ class OfRule:
 
     rule: str
     title: str
+    is_large: bool  # goodwill of the casino's amount or more, which the signature confirms
     count: int
     unsigned: int
     lines: list[Line]
@@ -98,13 +101,15 @@ class InformationAdmin(RecordAdmin[InformationSigning]):
         record_entry(request, "information.viewed", casino_id=casino_id, gaming_day=day.isoformat())
         unsigned = set(information.unsigned([casino_id], day, day).values_list("pk", flat=True))
         signings = InformationSigning.objects.filter(casino=casino, gaming_day=day).select_related("signed_by")
+        rules = list(_rules(request, casino, day, unsigned))
         return self.page(
             request,
             "admin/audit/information/night.html",
             title=_("Information"),
             casino=casino,
             day=day,
-            rules=list(_rules(request, casino, day, unsigned)),
+            rules=rules,
+            to_confirm=sum(each.unsigned for each in rules if each.is_large),
             unsigned=len(unsigned),
             digest=information.digest_of(unsigned),
             signings=[{"by": each.signed_by, "at": each.signed_at, "count": len(each.findings)} for each in signings],
@@ -120,7 +125,10 @@ class InformationAdmin(RecordAdmin[InformationSigning]):
             return HttpResponseNotAllowed(["POST"])
         _casino, day = _named(request, casino_id, gaming_day, Capability.WORK_CASES)
         try:
-            information.sign(officer_of(request), casino_id, day, request.POST.get("digest", ""))
+            given = request.POST
+            information.sign(
+                *(officer_of(request), casino_id, day, given.get("digest", "")), confirms="confirms" in given
+            )
         except ActionRefused as refused:
             messages.error(request, str(refused))
         else:
@@ -160,20 +168,44 @@ def _nights(casinos: list[Casino]) -> list[Night]:
 
 
 def _rules(request: HttpRequest, casino: Casino, day: date, unsigned: set[int]) -> Iterator[OfRule]:
-    """Yield the findings of a night's list by rule, those with the most unsigned findings first."""
-    by_rule: dict[str, list[int]] = defaultdict(list)
+    """Yield the findings of a night's list by rule: large goodwill, then those with the most unsigned findings."""
+    by_rule: dict[tuple[bool, str], list[int]] = defaultdict(list)
     found = information.listed([casino.pk], day, day).order_by("occurred_at", "pk")
+    goodwill = found.filter(rule=information.GOODWILL).select_related("casino")
+    large = {each.pk for each in goodwill if information.is_large(each)}
     for pk, rule in found.values_list("pk", "rule"):
-        by_rule[rule].append(pk)
+        by_rule[pk in large, rule].append(pk)
     shown = [pk for ids in by_rule.values() for pk in ids[:OF_A_RULE]]
     rows = {each.pk: each for each in Finding.objects.filter(pk__in=shown).select_related("casino", "table")}
-    add_names(list(rows.values()), scope_of(request, Capability.SEE_NAMES), with_facts=False)
-    for rule, ids in sorted(by_rule.items(), key=lambda each: (-len(unsigned.intersection(each[1])), each[0])):
-        lines = [_line(rows[pk]) for pk in ids[:OF_A_RULE] if pk in rows]
-        yield OfRule(rule, finding_title(rule), len(ids), len(unsigned.intersection(ids)), lines)
+    add_names(list(rows.values()), scope_of(request, Capability.SEE_NAMES))
+
+    def first(of_rule: tuple[tuple[bool, str], list[int]]) -> tuple[bool, int, str]:
+        (is_large, rule), ids = of_rule
+        return not is_large, -len(unsigned.intersection(ids)), rule
+
+    for (is_large, rule), ids in sorted(by_rule.items(), key=first):
+        lines = [_line(rows[pk], is_large=is_large) for pk in ids[:OF_A_RULE] if pk in rows]
+        yield OfRule(
+            rule,
+            _title_of_large(casino, [rows[pk] for pk in ids if pk in rows]) if is_large else finding_title(rule),
+            is_large,
+            len(ids),
+            len(unsigned.intersection(ids)),
+            lines,
+        )
 
 
-def _line(finding: Finding) -> Line:
+def _title_of_large(casino: Casino, findings: list[Finding]) -> str:
+    """Return what the large goodwill of a night is called; of several currencies without the amount."""
+    currencies = {each.currency for each in findings}
+    if len(currencies) != 1:
+        return _("Large goodwill payments")
+    [currency] = currencies
+    amount = money_in_prose(minor_units(casino.priority_threshold, currency), currency)
+    return _("Goodwill payments of %(amount)s or more") % {"amount": amount}
+
+
+def _line(finding: Finding, *, is_large: bool) -> Line:
     named = finding.named
     persons = (
         short_name(named.get("player", ""), finding.player) if finding.player else "",
@@ -186,4 +218,5 @@ def _line(finding: Finding) -> Line:
         date_time(finding.occurred_at, finding.casino),
         ", ".join(filter(None, persons)),
         stake_of(finding, write=money).amount,
+        finding.as_value().message(language()) if is_large else "",
     )

@@ -16,5 +16,9 @@ ACTIONS: Mapping[str, Promise] = {
 SUBJECTS: Mapping[str, Promise] = {"information.": _("Lists of information")}
 """What a day's entries can be narrowed to."""
 
-NAMES: Mapping[str, Promise] = {"signing": _("signed list"), "under_review": _("under review")}
+NAMES: Mapping[str, Promise] = {
+    "signing": _("signed list"),
+    "confirmed": _("confirmed"),
+    "under_review": _("under review"),
+}
 """What the data are called, those of a night's signature too."""

@@ -57,11 +57,6 @@ def waiting(events: list[Event]) -> frozenset[int]:
         waits = frozenset(each.seq for each in corrections) if waits else frozenset(grave)
 
 
-def is_dear(content: Content) -> bool:
-    """Return whether a finding is about a goodwill payment of the casino's amount or more: it has a case."""
-    return content[1] == "goodwill-paid" and content[6] >= 10_000
-
-
 def heads(standing: set[Content]) -> set[tuple[int, str, str]]:
     """Return the first cause of each finding that has a case: an incident has one, and one for information none."""
     causes = {each[:3]: each[-1] for each in standing}
@@ -69,7 +64,7 @@ def heads(standing: set[Content]) -> set[tuple[int, str, str]]:
     def head(name: Content) -> Content:
         return head(causes[name][0]) if causes[name] and causes[name][0] in causes else name
 
-    grave = [each[:3] for each in standing if each[3] != "info" or is_dear(each)]
+    grave = [each[:3] for each in standing if each[3] != "info"]
     return {(seq, rule, wager) for seq, rule, wager in map(head, grave)}
 
 

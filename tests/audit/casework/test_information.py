@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from typing import Any
 
 import pytest
-from django.db import connection, transaction
+from django.db import transaction
 
 from audit.casework import information
 from audit.casework.actions import ActionRefused
 from audit.desk.rules import counts
 from audit.event_store import audit_trail
 from audit.models import Finding, InformationSigning, Role
+from audit.presentation import reference
 from audit.projections.information import wrong_information
 from tests.audit.casework.test_actions import PASSWORD, Desk, client_of, hired
 from tests.audit.projections.test_casinos import forge
@@ -25,12 +27,14 @@ def desk() -> Desk:
     return Desk()
 
 
-def found(desk: Desk, severity: str, *, rule: str, gaming_day: date | None = None) -> Finding:
+def found(desk: Desk, severity: str, *, rule: str, gaming_day: date | None = None, **stated: Any) -> Finding:
     """Store one more standing finding, about no money."""
     finding = Finding.objects.get(pk=desk.findings[0].pk)
     finding.pk, finding.case, finding.year, finding.number = None, None, None, None
     finding.wager, finding.rule, finding.severity = f"w{Finding.objects.count()}", rule, severity
     finding.gaming_day = gaming_day or finding.gaming_day
+    for name, value in stated.items():
+        setattr(finding, name, value)
     finding.save(force_insert=True)
     return finding
 
@@ -169,11 +173,55 @@ def test_tables_and_rules_count_what_stands_out_and_not_what_is_on_the_list(desk
     assert sum(counted.values()) == with_case.count()
 
 
-@pytest.mark.superuser
-@pytest.mark.parametrize(("cents", "stands_out"), [(9_999, False), (10_000, True), (10_001, True)])
-def test_money_given_away_stands_out_from_the_casinos_amount_on(desk: Desk, cents: int, stands_out: bool) -> None:
-    casino = desk.tenant.casino
-    assert casino.priority_threshold == 100
-    with connection.cursor() as cursor:
-        cursor.execute("select audit_money_stands_out(%s, 'goodwill-paid', %s, 'EUR')", [casino.pk, str(cents)])
-        assert cursor.fetchone() == (stands_out,)
+def goodwill(desk: Desk, cents: int) -> Finding:
+    facts = {"approved_by": "chief", "reason": "lost luggage"}
+    stated = {"recorded": cents, "expected": None, "owed": None, "facts": facts, "player": "p-7"}
+    return found(desk, "info", rule="goodwill-paid", **stated)
+
+
+@pytest.mark.parametrize(("cents", "is_large"), [(9_999, False), (10_000, True), (10_001, True)])
+def test_goodwill_is_large_from_the_casinos_amount_on(desk: Desk, cents: int, is_large: bool) -> None:
+    assert desk.tenant.casino.priority_threshold == 100
+    assert information.is_large(goodwill(desk, cents)) == is_large
+
+
+def test_large_goodwill_stands_first_says_why_and_is_confirmed_by_whoever_signs(desk: Desk) -> None:
+    noted(desk, 3)
+    _small, large = goodwill(desk, 500), goodwill(desk, 25_000)
+    assert large.case is None
+    night = f"{ADDRESS}night/{desk.tenant.casino.pk}/{day_of(desk)}/"
+    client = client_of(desk.first)
+    page = client.get(night, headers={"accept-language": "en"})
+    first = page.context["rules"][0]
+    assert (first.title, first.is_large, first.count, first.unsigned) == (
+        *("Goodwill payments of €100 or more", True, 1, 1),
+    )
+    [line] = first.lines
+    assert (line.persons, line.money) == ("p-7", "€250.00")
+    assert line.says == "€250.00 was paid as goodwill, approved by chief (reason given: “lost luggage”)."
+    shown = page.content.decode()
+    assert line.says in shown
+    assert "I confirm 1 large goodwill payment." in shown
+    assert sum(each.count for each in page.context["rules"] if each.rule == "goodwill-paid") == 2
+    form = {"digest": page.context["digest"], "proof_password": PASSWORD}
+    refused = client.post(f"{night}sign/", form, follow=True, headers={"accept-language": "en"})
+    assert "Confirm the large goodwill payments." in refused.content.decode()
+    assert large.pk in to_read(desk)
+    client.post(f"{night}sign/", {**form, "confirms": "on"})
+    assert to_read(desk) == []
+    row = InformationSigning.objects.get(casino=desk.tenant.casino)
+    [entry] = [
+        each
+        for each in audit_trail.entries_of(desk.tenant.casino.pk, row.signed_at.date())
+        if each.type == information.SIGNED
+    ]
+    large.refresh_from_db()
+    assert entry.data["confirmed"] == [reference(large)]
+    assert list(wrong_information(desk.tenant.casino.pk)) == []
+
+
+def test_a_list_without_large_goodwill_asks_for_no_confirmation(desk: Desk) -> None:
+    noted(desk)
+    page = client_of(desk.first).get(f"{ADDRESS}night/{desk.tenant.casino.pk}/{day_of(desk)}/")
+    assert page.context["to_confirm"] == 0
+    assert 'name="confirms"' not in page.content.decode()

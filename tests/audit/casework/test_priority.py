@@ -93,9 +93,9 @@ def test_severity_and_money_make_the_priority(desk: Desk, severity: str, euros: 
     assert priority(found(desk, severity, euros=euros)) == expected
 
 
-def test_information_opens_a_case_where_much_money_was_given_away(desk: Desk) -> None:
-    given = [found(desk, "info", rule="goodwill-paid", recorded=minor) for minor in (None, 9_999, 10_000)]
-    assert [priority(each) for each in given] == [None, None, 1]
+def test_information_opens_no_case_however_much_money_was_given_away(desk: Desk) -> None:
+    given = [found(desk, "info", rule="goodwill-paid", recorded=minor) for minor in (None, 9_999, 1_000_000)]
+    assert [(each.case, priority(each)) for each in given] == [(None, None)] * 3
     replaced = found(desk, "info", rule="dice-replaced-during-point-series-with-cause")
     assert replaced.case is None
 
