@@ -31,6 +31,12 @@ SIGNED = "information.signed"
 
 GOODWILL = "goodwill-paid"
 
+OF_MONEY = (
+    *("offsetting-players", "threshold-splitting", "minimal-play"),
+    *("chips-from-elsewhere", "chips-pooled", "chips-outstanding"),
+)
+"""The questions about persons' money that open no case. They stand after large goodwill, before all other rules."""
+
 LISTED = Q(severity=Severity.INFO, case=None, stream__lt=FIRST_SANDBOX_ID)
 """True of a finding that is read on the nightly list: information that opened no case."""
 
@@ -47,6 +53,12 @@ def unsigned(casinos: Collection[int], since: date, until: date | None = None) -
         "select unnest(s.findings) from audit_informationsigning s where s.casino_id = any(%s) and s.gaming_day >= %s"
     )
     return listed(casinos, since, until).exclude(pk__in=RawSQL(read, (list(casinos), since)))
+
+
+def to_read_first(casinos: Collection[int], since: date) -> list[Finding]:
+    """Return what nobody has signed and the overview names: questions about money and large goodwill, newest first."""
+    rows = unsigned(casinos, since).filter(rule__in=(*OF_MONEY, GOODWILL)).select_related("casino", "table")
+    return [each for each in rows.order_by("-gaming_day", "pk") if each.rule in OF_MONEY or is_large(each)]
 
 
 def is_large(finding: Finding) -> bool:

@@ -168,7 +168,7 @@ def _nights(casinos: list[Casino]) -> list[Night]:
 
 
 def _rules(request: HttpRequest, casino: Casino, day: date, unsigned: set[int]) -> Iterator[OfRule]:
-    """Yield the findings of a night's list by rule: large goodwill, then those with the most unsigned findings."""
+    """Yield the findings of a night's list by rule: what is read first, then those with the most unsigned findings."""
     by_rule: dict[tuple[bool, str], list[int]] = defaultdict(list)
     found = information.listed([casino.pk], day, day).order_by("occurred_at", "pk")
     goodwill = found.filter(rule=information.GOODWILL).select_related("casino")
@@ -179,12 +179,13 @@ def _rules(request: HttpRequest, casino: Casino, day: date, unsigned: set[int]) 
     rows = {each.pk: each for each in Finding.objects.filter(pk__in=shown).select_related("casino", "table")}
     add_names(list(rows.values()), scope_of(request, Capability.SEE_NAMES))
 
-    def first(of_rule: tuple[tuple[bool, str], list[int]]) -> tuple[bool, int, str]:
+    def first(of_rule: tuple[tuple[bool, str], list[int]]) -> tuple[bool, bool, int, str]:
         (is_large, rule), ids = of_rule
-        return not is_large, -len(unsigned.intersection(ids)), rule
+        return not is_large, rule not in information.OF_MONEY, -len(unsigned.intersection(ids)), rule
 
     for (is_large, rule), ids in sorted(by_rule.items(), key=first):
-        lines = [_line(rows[pk], is_large=is_large) for pk in ids[:OF_A_RULE] if pk in rows]
+        is_first = is_large or rule in information.OF_MONEY
+        lines = [_line(rows[pk], is_first=is_first) for pk in ids[:OF_A_RULE] if pk in rows]
         yield OfRule(
             rule,
             _title_of_large(casino, [rows[pk] for pk in ids if pk in rows]) if is_large else finding_title(rule),
@@ -205,7 +206,7 @@ def _title_of_large(casino: Casino, findings: list[Finding]) -> str:
     return _("Goodwill payments of %(amount)s or more") % {"amount": amount}
 
 
-def _line(finding: Finding, *, is_large: bool) -> Line:
+def _line(finding: Finding, *, is_first: bool) -> Line:
     named = finding.named
     persons = (
         short_name(named.get("player", ""), finding.player) if finding.player else "",
@@ -218,5 +219,5 @@ def _line(finding: Finding, *, is_large: bool) -> Line:
         date_time(finding.occurred_at, finding.casino),
         ", ".join(filter(None, persons)),
         stake_of(finding, write=money).amount,
-        finding.as_value().message(language()) if is_large else "",
+        finding.as_value().message(language()) if is_first else "",
     )

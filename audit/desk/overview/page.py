@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 from django.db.models import Max, QuerySet
@@ -10,12 +11,14 @@ from django.utils import timezone
 
 from audit import monitoring
 from audit.access.capabilities import Capability
+from audit.casework import information
 from audit.casework.debts import sums_owed
 from audit.corrections.waiting import waiting
 from audit.desk.findings.queues import can_work_cases
 from audit.desk.overview import feed, nights, waits
 from audit.desk.prepared import counted, key_of, prepared
 from audit.desk.scoped_admin import casinos_in_record, in_record, narrowed, officer_of, scope_of
+from audit.exports.findings import add_names
 from audit.models import (
     Alert,
     Case,
@@ -32,8 +35,12 @@ from audit.models import (
     RequestState,
     RunState,
 )
+from audit.presentation import language
 from audit.reconciliation.reopened import change_in_words, reopened_for
 from audit.simulation import first_run
+
+TO_READ, TO_READ_FOR = 5, timedelta(days=62)
+"""How many findings of the lists of information the page names at most, and how long before today."""
 
 COUNTS = ("alerts", "quarantined", "register_waits", "complaints", "corrections", "failed_runs")
 """What the page has the number of."""
@@ -52,6 +59,8 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
     reports = in_record(NightReport.objects.select_related("casino"), request)
     last = nights.last_nights(reports, standing, names)
     tables = monitoring.tables(list(by_id))
+    to_read = information.to_read_first(list(by_id), timezone.now().date() - TO_READ_FOR)
+    add_names(to_read[:TO_READ], names)
     closed = None
     if not lines:
         closed = in_record(Case.objects.exclude(closed_at=None).select_related("casino"), request).order_by(
@@ -66,6 +75,8 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
         "playing": sum(table.is_open for table in tables),
         "losses": waits.losses(owed, by_id),
         "kept": waits.kept(in_record(PaymentOrder.objects.all(), request)),
+        "to_read": [(each, each.as_value().message(language())) for each in to_read[:TO_READ]],
+        "more_to_read": max(0, len(to_read) - TO_READ),
         "lines": lines,
         "next": following,
         "chart": waits.chart(lines) if lines else None,

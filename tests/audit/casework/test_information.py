@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.db import transaction
+from django.utils import timezone
 
 from audit.casework import information
 from audit.casework.actions import ActionRefused
@@ -173,9 +174,9 @@ def test_tables_and_rules_count_what_stands_out_and_not_what_is_on_the_list(desk
     assert sum(counted.values()) == with_case.count()
 
 
-def goodwill(desk: Desk, cents: int) -> Finding:
+def goodwill(desk: Desk, cents: int, **more: Any) -> Finding:
     facts = {"approved_by": "chief", "reason": "lost luggage"}
-    stated = {"recorded": cents, "expected": None, "owed": None, "facts": facts, "player": "p-7"}
+    stated = {"recorded": cents, "expected": None, "owed": None, "facts": facts, "player": "p-7", **more}
     return found(desk, "info", rule="goodwill-paid", **stated)
 
 
@@ -218,6 +219,29 @@ def test_large_goodwill_stands_first_says_why_and_is_confirmed_by_whoever_signs(
     large.refresh_from_db()
     assert entry.data["confirmed"] == [reference(large)]
     assert list(wrong_information(desk.tenant.casino.pk)) == []
+
+
+def test_the_overview_names_questions_about_money_and_large_goodwill_until_the_list_is_signed(desk: Desk) -> None:
+    now, en = timezone.now(), {"accept-language": "en"}
+    facts = {"player": "p-8", "other_player": "p-9", "opposing": 63, "coups": 70}
+    today = {"gaming_day": now.date()}
+    found(desk, "info", rule="offsetting-players", facts=facts, recorded=None, expected=None, owed=None, **today)
+    small, _large = goodwill(desk, 500, **today), goodwill(desk, 25_000, **today)
+    client = client_of(desk.first)
+    page = client.get("/admin/", headers=en)
+    named = [each.rule for each, _says in page.context["overview"]["to_read"]]
+    assert named == ["offsetting-players", "goodwill-paid"]
+    assert "player p-8 and player p-9 laid nearly the same on opposite sides" in page.content.decode()
+    assert f"night/{desk.tenant.casino.pk}/{now.date()}/" in page.content.decode()
+    rules = client.get(f"{ADDRESS}night/{desk.tenant.casino.pk}/{now.date()}/").context["rules"]
+    assert [(each.rule, each.is_large) for each in rules[:2]] == [
+        ("goodwill-paid", True),
+        ("offsetting-players", False),
+    ]
+    ids = information.unsigned([desk.tenant.casino.pk], now.date(), now.date()).values_list("pk", flat=True)
+    assert small.pk in ids
+    information.sign(*(desk.first, desk.tenant.casino.pk, now.date(), information.digest_of(ids)), confirms=True)
+    assert client.get("/admin/", headers=en).context["overview"]["to_read"] == []
 
 
 def test_a_list_without_large_goodwill_asks_for_no_confirmation(desk: Desk) -> None:
