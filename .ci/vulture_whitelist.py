@@ -179,5 +179,5 @@ _.read_chartsheet, _.rel, _.sheet_state
 # A template reads it.
 _.waive_address
 
-# Django reads it.
-_.field_order
+# Django reads them.
+_.field_order, _.label_suffix

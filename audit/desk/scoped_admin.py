@@ -325,8 +325,10 @@ class ScopedAdmin(ModelAdmin[Row]):
         raise Http404
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        """Choose a row from a list alone: without the icons that would add, change or view one in a window."""
+        """Choose a row from a list alone, without icons that open a window; end no label with a colon."""
         field = super().formfield_for_dbfield(db_field, request, **kwargs)
+        if field is not None:
+            field.label_suffix = ""
         if field is not None and isinstance(field.widget, RelatedFieldWidgetWrapper):
             choices = field.widget.choices
             field.widget = field.widget.widget

@@ -22,7 +22,7 @@ class NightState(models.TextChoices):
     OPEN = "open", _("open")
     COUNTING = "counting", _("counting")
     PROVISIONAL = "provisional", _("provisional")
-    REVIEWED = "reviewed", _("reviewed")
+    REVIEWED = "reviewed", pgettext_lazy("night", "signed")
     CLOSED = "closed", pgettext_lazy("night", "closed")
 
 
@@ -111,7 +111,7 @@ class NightReport(models.Model):
         related_name="reviewed_nights",
         verbose_name=_("first signature"),
     )
-    reviewed_at = models.DateTimeField(_("reviewed"), null=True)
+    reviewed_at = models.DateTimeField(pgettext_lazy("night", "signed"), null=True)
     closed_by = models.ForeignKey(
         settings.AUTH_USER_MODEL,
         null=True,

@@ -184,7 +184,7 @@ def _local(moment: datetime, report: NightReport) -> str:
 
 def _signatures(report: NightReport) -> list[dict[str, str]]:
     signatures = (
-        (_("Reviewed by"), report.reviewed_by, report.reviewed_at),
+        (_("Signed by"), report.reviewed_by, report.reviewed_at),
         (_("Closed by (another officer)"), report.closed_by, report.closed_at),
     )
     return [

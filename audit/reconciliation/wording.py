@@ -231,6 +231,18 @@ PROCESSES: Mapping[str, Any] = {
 _MULTIPLES = frozenset(("ledger_crossed", "ledger_asked"))
 """The notes of rows that compare how many times a stake has become."""
 
+_PAID_WRONG_ONE_WAY = {
+    "for_players": ngettext_lazy(
+        "%(errors)d error: %(for_players)s overpaid", "%(errors)d errors: %(for_players)s overpaid", "errors"
+    ),
+    "for_house": ngettext_lazy(
+        "%(errors)d error: %(for_house)s kept from players",
+        "%(errors)d errors: %(for_house)s kept from players",
+        "errors",
+    ),
+}
+"""The words of wrong payouts that are all on one side, by that side."""
+
 _MONEY_FACTS = {"paid_wrong": ("for_house", "for_players")}
 
 
@@ -355,6 +367,8 @@ def note(row: Mapping[str, Any], currency: str, write: presentation.WriteMoney =
     if template is None:
         return ""
     facts = dict(row["facts"])
+    if row["note"] == "paid_wrong" and not (facts["for_house"] and facts["for_players"]):
+        template = _PAID_WRONG_ONE_WAY["for_house" if facts["for_house"] else "for_players"]
     for name in _MONEY_FACTS.get(row["note"], ()):
         facts[name] = write(facts[name], currency)
     for name in ("low", "high"):

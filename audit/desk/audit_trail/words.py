@@ -302,7 +302,8 @@ NAMES: Mapping[str, Promise] = MappingProxyType(
         "player": _("player"),
         "clock": _("at what time"),
         "came": _("how it came in"),
-        "about": _("about"),
+        "case.assigned.about": _("to"),
+        "about": _("outcome"),
         "decision": _("decision"),
         "amount": _("amount"),
         "paid": _("paid by event"),
@@ -457,7 +458,7 @@ def names_officers(type: str, datum: str) -> bool:
 
 def name(type: str, datum: str) -> str:
     """Return what a datum of an entry of this type is called."""
-    words = NAMES.get(f"{_subject(type)}.{datum}") or NAMES.get(datum)
+    words = NAMES.get(f"{type}.{datum}") or NAMES.get(f"{_subject(type)}.{datum}") or NAMES.get(datum)
     return str(words or datum.replace("_", " "))
 
 

@@ -282,7 +282,7 @@ class NightAdmin(RecordAdmin[NightReport]):
             kept_words.keep(request, self._address(pk))
         else:
             is_closed = signed.state == NightState.CLOSED
-            messages.success(request, _("The night is closed.") if is_closed else _("The night is reviewed."))
+            messages.success(request, _("The night is closed.") if is_closed else _("The night is signed."))
         return redirect("admin:audit_nightreport_change", pk)
 
     @at("<int:pk>/again/")

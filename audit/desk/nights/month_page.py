@@ -31,7 +31,7 @@ from audit.reconciliation.wording import money, per_thousand
 WAITS: Mapping[str, Any] = {
     NightState.OPEN: gettext_lazy("playing"),
     NightState.COUNTING: gettext_lazy("count"),
-    NightState.PROVISIONAL: gettext_lazy("sign"),
+    NightState.PROVISIONAL: gettext_lazy("to sign"),
     NightState.REVIEWED: gettext_lazy("to close"),
 }
 """What a night that is not closed waits for."""
@@ -92,12 +92,16 @@ def sentence(month: Month, write: WriteMoney = money_in_prose) -> str:
         )
     )
     states = [report.state for report in month.reports.values()]
-    closed, signed = states.count(NightState.CLOSED), states.count(NightState.REVIEWED)
-    of_states = _("Closed: %(closed)d; signed once: %(signed)d; to sign: %(open)d.") % {
-        "closed": closed,
-        "signed": signed,
-        "open": len(states) - closed - signed,
+    counted = {
+        "closed": states.count(NightState.CLOSED),
+        "signed": states.count(NightState.REVIEWED),
+        "open": states.count(NightState.PROVISIONAL),
     }
+    if incomplete := len(states) - sum(counted.values()):
+        of_states = _("Closed: %(closed)d; signed: %(signed)d; to sign: %(open)d; not counted yet: %(incomplete)d.")
+    else:
+        of_states = _("Closed: %(closed)d; signed: %(signed)d; to sign: %(open)d.")
+    of_states %= {**counted, "incomplete": incomplete}
     return f"{says % {'won': write(abs(won), month.currency), 'number': number}} {of_states}"
 
 

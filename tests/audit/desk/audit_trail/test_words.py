@@ -131,7 +131,7 @@ class TestThePage:
 
     def test_it_reads_so_in_french(self) -> None:
         text = self.entered("night.reserved", {"gaming_day": "2026-11-19", "code": "count-missing"}, "fr")
-        assert "anna a signé une réserve sur une nuit journée de jeu : 19 nov. · défaut : une comptée manque" in text
+        assert "anna a visé une réserve sur une nuit journée de jeu : 19 nov. · défaut : une comptée manque" in text
 
     def test_readings_a_month_and_yes_or_no_are_said(self) -> None:
         data = {"readings": {"payout_unit": 100}, "month": "2026-10", "is_sandbox": 1, "everybody": True}

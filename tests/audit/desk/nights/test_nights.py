@@ -331,7 +331,7 @@ def test_a_night_is_signed_with_its_exceptions_by_one_form_and_one_password(
     ada, en = officer(casino, "ada"), {"accept-language": "en"}
     page = ada.get(at(report), headers=en).content.decode()
     assert page.count('name="reason-critical-open"') == page.count('name="proof_password"') == 1
-    assert "Sign as reviewed, with exceptions" in page
+    assert "Sign with exceptions" in page
     [written] = re.findall(r'name="written_in" value="([^"]+)"', page)
     sent = {**SIGNED, "written_in": written, "reason-critical-open": " ", "reason-gap": "Two events were lost."}
     refused = ada.post(at(report, "sign"), sent, headers=en, follow=True).content.decode()
@@ -680,7 +680,7 @@ def test_a_month_shows_each_night_and_each_table_and_what_waits(report: NightRep
     days = [day for day in page.context["calendar"] if "number" in day]
     assert len(days) == 30
     (night,) = (day for day in days if "address" in day)
-    assert (night["number"], night["address"], night["waits"]) == (DAY.day, at(report), "sign")
+    assert (night["number"], night["address"], night["waits"]) == (DAY.day, at(report), "to sign")
     assert page.context["calendar"][:6] == [{"css": "out"}] * 6, "the first of November 2026 is a Sunday"
     squares = {row["name"]: [square["css"] for square in row["squares"]] for row in page.context["matrix"]}
     assert squares == {"C1": ["df"], "R1": ["df"]}
