@@ -22,6 +22,7 @@ from audit.desk import kept_words
 from audit.desk.audited_admin import record_entry
 from audit.desk.downloads import file_response
 from audit.desk.names import directory_for
+from audit.desk.navigation import is_of_several
 from audit.desk.payment_orders.claims import claim_words, payee, state_words
 from audit.desk.payment_orders.pdf import payment_order
 from audit.desk.scoped_admin import RecordAdmin, at, demands, officer_of, scope_of
@@ -162,13 +163,14 @@ class PaymentOrderAdmin(RecordAdmin[PaymentOrder]):
         )
         owing = payment_orders.owing_of(order.case_id, order.debtor, order.player)
         today = local(timezone.now(), order.casino).date()
+        where = [str(order.casino)] if is_of_several(request) else []  # each casino counts its own orders
         is_kept, asks = order.state == OrderState.KEPT, PaidForm if order.state == OrderState.ORDERED else None
         if payment_orders.is_term_over(order):
             asks = HandedOverForm
         return self.page(
             request,
             "admin/audit/payment_orders/order.html",
-            title=f"{order.get_kind_display().capitalize()} {order.reference}",
+            title=" · ".join((f"{order.get_kind_display().capitalize()} {order.reference}", *where)),
             order=order,
             who=who,
             words=claim_words(order.debtor, who),
@@ -233,7 +235,7 @@ class PaymentOrderAdmin(RecordAdmin[PaymentOrder]):
             raise Http404
         record_entry(request, "payment.exported", casino_id=order.casino_id, order=order.reference)
         directory = self._directory(request, order.casino_id, order.player)
-        return file_response(f"{order.reference}.pdf", PDF, payment_order(order, directory))
+        return file_response(f"{order.casino.code}-{order.reference}.pdf", PDF, payment_order(order, directory))
 
 
 _TITLES = {

@@ -8,7 +8,7 @@ import pytest
 from django.test import Client
 
 from audit.casework import payment_orders
-from audit.models import Casino, Finding, Officer, PaymentOrder, Person, PersonKind
+from audit.models import Casino, Finding, Membership, Officer, PaymentOrder, Person, PersonKind, Role
 from tests.audit.casework.test_actions import PASSWORD, Desk, client_of
 from tests.audit.casework.test_payment_orders import RECEIPT, Claim
 from tests.audit.desk.printed import words_of
@@ -61,13 +61,35 @@ def test_three_clicks_lead_from_the_claim_to_one_order_and_its_paper(claim: Clai
     (order,) = PaymentOrder.objects.all()
     answer = client.get(at(order, "file"))
     assert (answer["Content-Type"], answer.content[:5]) == ("application/pdf", b"%PDF-")
-    assert f'filename="{order.reference}.pdf"' in answer["Content-Disposition"]
+    assert f'filename="{order.casino.code}-{order.reference}.pdf"' in answer["Content-Disposition"]
     printed = words_of(answer.content)
     for words in (order.reference, "Gaétan Villeneuve", "40.00"):
         assert words in printed, words
     assert order.reference in box(claim)
     assert "Record the payment or cancel" in box(claim)
     assert "paymentorder/new" not in box(claim).split("p2")[0]
+
+
+def test_of_two_orders_of_one_number_every_page_says_whose_each_is(claim: Claim) -> None:
+    other = Claim(Desk())
+    orders = [claim.order(), other.order()]
+    for each in orders:
+        Casino.objects.filter(pk=each.casino_id).update(name=f"Casino of {each.casino.code}")
+        each.casino.refresh_from_db()
+    assert len({each.reference for each in orders}) == 1
+    officer = claim.desk.first
+    Membership.objects.create(officer=officer, casino=other.desk.tenant.casino, role=Role.OFFICER)
+    client = client_of(officer)
+    listed = client.get(LIST, headers=EN).content.decode()
+    found = client.get("/admin/search/", {"q": orders[0].reference, "part": "1"}, headers=EN).content.decode()
+    for order in orders:
+        assert f"Casino of {order.casino.code}" in listed.split('id="result_list"')[1]
+        assert f"Casino of {order.casino.code}" in found
+        assert at(order, "change") in found
+        shown = client.get(at(order, "change"), headers=EN)
+        assert shown.context["title"] == f"Payment order {order.reference} · Casino of {order.casino.code}"
+    files = {client.get(at(order, "file"))["Content-Disposition"] for order in orders}
+    assert len(files) == 2
 
 
 def test_the_box_has_the_state_of_each_claim_and_its_next_step(claim: Claim) -> None:
