@@ -22,6 +22,7 @@ from audit.projections.casinos import wrong_casinos
 from audit.projections.clock import wrong_clock
 from audit.projections.complaints import wrong_complaints
 from audit.projections.coverage_lines import Line, held, not_held, recomputed
+from audit.projections.coverage_of_django import TABLES_OF_DJANGO
 from audit.projections.deadlines import wrong_deadlines
 from audit.projections.deeds import wrong_ends, wrong_erasures, wrong_promotions
 from audit.projections.epochs import wrong_epochs
@@ -439,63 +440,7 @@ TABLES: Mapping[str, tuple[Line, ...]] = {
     ),
     "audit_logfork": (not_held(why.PROCESS, "id leaves signed_size found_at"),),
     "audit_witnessstate": (not_held(why.PROCESS, "vkey size cosigned_at tried_at error refused_at"),),
-    # Of Django and its apps
-    "audit_officer_groups": (not_held(why.DJANGO, "id officer_id group_id"),),
-    "audit_officer_user_permissions": (not_held(why.DJANGO, "id officer_id permission_id"),),
-    "auth_group": (not_held(why.DJANGO, "id name"),),
-    "auth_group_permissions": (not_held(why.DJANGO, "id group_id permission_id"),),
-    "auth_permission": (not_held(why.DJANGO, "id name content_type_id codename"),),
-    "axes_accessattempt": (
-        not_held(
-            why.SIGN_IN,
-            "id user_agent ip_address username http_accept path_info attempt_time get_data post_data"
-            " failures_since_start",
-        ),
-    ),
-    "axes_accessattemptexpiration": (not_held(why.SIGN_IN, "access_attempt_id expires_at"),),
-    "axes_accessfailurelog": (
-        not_held(why.SIGN_IN, "id user_agent ip_address username http_accept path_info attempt_time locked_out"),
-    ),
-    "axes_accesslog": (
-        not_held(
-            why.SIGN_IN, "id user_agent ip_address username http_accept path_info attempt_time logout_time session_hash"
-        ),
-    ),
-    "django_admin_log": (
-        not_held(why.DJANGO, "id action_time object_id object_repr action_flag change_message content_type_id user_id"),
-    ),
-    "django_celery_beat_clockedschedule": (not_held(why.UNUSED, "id clocked_time"),),
-    "django_celery_beat_crontabschedule": (
-        not_held(why.UNUSED, "id minute hour day_of_week day_of_month month_of_year timezone"),
-    ),
-    "django_celery_beat_intervalschedule": (not_held(why.UNUSED, "id every period"),),
-    "django_celery_beat_periodictask": (
-        not_held(
-            why.UNUSED,
-            "id name task args kwargs queue exchange routing_key expires enabled last_run_at total_run_count"
-            " date_changed description crontab_id interval_id solar_id one_off start_time priority headers clocked_id"
-            " expire_seconds",
-        ),
-    ),
-    "django_celery_beat_periodictasks": (not_held(why.UNUSED, "ident last_update"),),
-    "django_celery_beat_solarschedule": (not_held(why.UNUSED, "id event latitude longitude"),),
-    "django_content_type": (not_held(why.DJANGO, "id app_label model"),),
-    "django_migrations": (not_held(why.DJANGO, "id app name applied"),),
-    "django_session": (not_held(why.SIGN_IN, "session_key session_data expire_date"),),
-    "otp_static_staticdevice": (
-        not_held(
-            why.SECRET,
-            "id name confirmed user_id throttling_failure_count throttling_failure_timestamp created_at last_used_at",
-        ),
-    ),
-    "otp_static_statictoken": (not_held(why.SECRET, "id token device_id"),),
-    "otp_totp_totpdevice": (
-        not_held(
-            why.SECRET,
-            "id name confirmed key step t0 digits tolerance drift last_t user_id throttling_failure_count"
-            " throttling_failure_timestamp created_at last_used_at",
-        ),
-    ),
+    **TABLES_OF_DJANGO,
 }
 """Every table, one of the schema ``public`` without its name, and every column of it, once."""
 

@@ -100,13 +100,13 @@ class TreeVerification:
         subtrees = {(height, index): bytes(root) for height, index, root in binary_copy.execute(_SUBTREES, ())}
         for (index,) in binary_copy.execute(_BEFORE_THE_FIRST, ()):
             self._fault("leaf", f"leaf {index} is before the first", index)
-        after, place, order = -1, 0, ReceivedOrder()
+        after, expected, order = -1, 0, ReceivedOrder()
         while rows := binary_copy.execute(_LEAVES, (after,)):
             for index, hash, stream_id, first_seq, has_batch, received_at in rows:
                 self.outcome.leaves += 1
-                if index != place:  # a gap is said once, and not of each leaf after it
-                    self._fault("leaf", f"leaf {index} is where leaf {place} ought to be", index)
-                place = index + 1
+                if index != expected:  # a gap is said once, and not of each leaf after it
+                    self._fault("leaf", f"leaf {index} is where leaf {expected} ought to be", index)
+                expected = index + 1
                 if not has_batch:
                     self._fault(
                         "leaf", f"leaf {index} is of a batch that does not exist: {stream_id}/{first_seq}", index

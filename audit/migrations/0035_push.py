@@ -14,7 +14,7 @@ AUDIT = Path(__file__).resolve().parent.parent
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('audit', '0032_reopened_notices'),
+        ('audit', '0034_information_without_case'),
     ]
 
     operations = [

@@ -8,7 +8,7 @@ AUDIT = Path(__file__).resolve().parent.parent
 
 
 class Migration(migrations.Migration):
-    dependencies = [("audit", "0034_sighting_dismissals")]
+    dependencies = [("audit", "0033_sighting_dismissals")]
 
     operations = [
         migrations.RunSQL((AUDIT / "casework/sql/information.sql").read_text()),
