@@ -27,6 +27,7 @@ from http import HTTPStatus
 from typing import Any
 
 from asgiref.wsgi import WsgiToAsgiInstance
+from django.conf import settings
 from django.core.wsgi import get_wsgi_application
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
@@ -53,6 +54,15 @@ SEND_S = 20.0
 MAX_BODY = 2 * 1024 * 1024
 """Most bytes that are read of a body, twice what the API takes: Django refuses it by its length, or by this one's."""
 
+MAX_FILE = (settings.CABOCHON_ATTACHMENT_MB + 1) * 1024 * 1024
+"""Most bytes that are read of the form that attaches a file to a case: a file that is a little too large is told so."""
+
+FILES_AT_ONCE = 4
+"""Such forms that a process reads and answers at once; further ones wait unread, so that no crowd fills the memory."""
+
+TOO_LARGE = "cabochon.too_large"
+"""What the environment says of a request whose body was not read, because it is too long."""
+
 MAX_TARGET = 4_094
 """Most bytes of a request's target."""
 
@@ -72,6 +82,7 @@ STUCK_S = 1.0
 """After this long in the database the queue takes no more requests."""
 
 _ADDRESS = re.compile(r"/api/v1/streams/([A-Za-z0-9._:-]{1,100})/events")
+_ATTACHES = re.compile(r"/admin/audit/finding/[0-9]+/attach/")
 _JSON = JSON.encode()
 _NOT_PLAIN = frozenset({b"cookie", b"content-encoding", b"cabochon-signature"})
 
@@ -138,6 +149,7 @@ class Application:
         self._django, self._threads = django, threads
         self._recorder, self._policy = Recorder(), Policy()
         self._queue = Queue(self._recorder.together, thread)
+        self._files = asyncio.Semaphore(FILES_AT_ONCE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # A name with an underscore would be taken for the one with a hyphen: a proxy drops only the latter.
@@ -147,12 +159,22 @@ class Application:
         if (refusal := _refusal(scope, headers)) is not None:
             await _send(send, *_whole(refusal), request_id)
             return
+        if scope["method"] == "POST" and _ATTACHES.fullmatch(scope["path"]):
+            async with self._files:
+                await self._answer(scope, heads, receive, send, request_id, MAX_FILE)
+        else:
+            await self._answer(scope, heads, receive, send, request_id, MAX_BODY)
+
+    async def _answer(
+        self, scope: Scope, heads: dict[bytes, bytes], receive: Receive, send: Send, request_id: bytes, most: int
+    ) -> None:
+        """Read the body of a request, at most ``most`` bytes, and answer it."""
         try:
-            body = await _body(receive, heads.get(b"content-length", b"0"))
+            body = await _body(receive, heads.get(b"content-length", b"0"), most)
         except ConnectionError:
             return
         match = _ADDRESS.fullmatch(scope["path"]) if scope["method"] == "POST" else None
-        if match is not None and _is_plain(scope, heads, body) and len(heads) == len(headers):
+        if match is not None and _is_plain(scope, heads, body) and len(heads) == len(scope["headers"]):
             recorded = await self._record(scope, match[1], heads, body)
             if recorded is not None:
                 await send({"type": "http.response.start", "status": 201, "headers": [
@@ -257,22 +279,22 @@ def _refusal(scope: Scope, headers: list[tuple[bytes, bytes]]) -> Problem | None
     return None
 
 
-async def _body(receive: Receive, length: bytes) -> bytes:
+async def _body(receive: Receive, length: bytes, most: int) -> bytes:
     """Return the body of a request, b"" of one that is too long by its own account. The server sees to the time.
 
     Raise ``ConnectionError`` if the client goes.
     """
-    if not length.isdigit() or len(length) > 9 or int(length) > MAX_BODY:
+    if not length.isdigit() or len(length) > 9 or int(length) > most:
         return b""
-    body = b""
-    while len(body) <= MAX_BODY:
+    body = bytearray()
+    while len(body) <= most:
         message = await receive()
         if message["type"] == "http.disconnect":
             raise ConnectionError
         body += message["body"]
         if not message.get("more_body"):
             break
-    return body
+    return bytes(body)
 
 
 def environ_of(scope: Scope, body: bytes) -> dict[str, Any] | None:
@@ -285,6 +307,7 @@ def environ_of(scope: Scope, body: bytes) -> dict[str, Any] | None:
         return None
     if environ.pop("HTTP_TRANSFER_ENCODING", None) is not None:
         environ["CONTENT_LENGTH"] = str(len(body))
+    environ[TOO_LARGE] = environ.get("CONTENT_LENGTH", "").isdigit() and int(environ["CONTENT_LENGTH"]) > len(body)
     return environ
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 
+from django.conf import settings
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
@@ -29,6 +30,10 @@ _PAGES = {
     403: (
         _("You do not have access to this"),
         _("Your role does not give access to this page, or does not let you do this."),
+    ),
+    413: (
+        _("This is too large"),
+        _("A form has at most 2 MB, a file of a case at most %(number)s MB. Nothing of it was kept."),
     ),
     404: (_("There is no such page"), _("What was here is gone, or belongs to a casino where you have no role.")),
     500: (_("Something went wrong"), _("The error is recorded. Try again; if it fails again, tell an administrator.")),
@@ -72,7 +77,14 @@ def _page(status: int, request: HttpRequest | None) -> HttpResponse:
 
 
 def form_refused(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Answer a form without the token of the officer's session; Django calls this by ``CSRF_FAILURE_VIEW``."""
+    """Answer a form without the token of the officer's session; Django calls this by ``CSRF_FAILURE_VIEW``.
+
+    A form that the web server did not read, because it is too large (``casino.asgi.TOO_LARGE``), has none either.
+    """
+    if request.META.get("cabochon.too_large"):
+        title, why = _PAGES[413]
+        context = {"title": title, "why": why % {"number": settings.CABOCHON_ATTACHMENT_MB}}
+        return HttpResponse(render_to_string("admin/error.html", context), status=413)
     context = {"title": _PAGES[403][0], "why": _FORM_REFUSED}
     return HttpResponse(render_to_string("admin/error.html", context), status=403)
 
