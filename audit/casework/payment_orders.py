@@ -158,6 +158,8 @@ def begin(
     claim = {"debtor": owing.by, "player": owing.player, "amount": owing.amount, "currency": owing.currency}
     data = {"case": case.pk, **identity, **claim, "signatures": 2 if takes_two(owing, case, kind) else 1}
     if not_found_on is not None:
+        if not_found_on > _today() + timedelta(days=1):  # as the database says, which has no end of its term either
+            raise OrderRefused(_REFUSALS["not-then"])
         until = not_found_on + timedelta(days=case.casino.unclaimed_days)
         data |= {"not_found_on": not_found_on.isoformat(), "kept_until": until.isoformat()}
     return _perform(actor, BEGUN[kind], case.casino_id, data, reason, case=case, kind=kind)

@@ -119,6 +119,8 @@ class PersonPages(AuditedAdmin[Person]):
             day = date.fromisoformat(gaming_day)
         except ValueError:
             raise Http404 from None
+        if first_of(f"{day:%Y-%m}") is None:  # a month that has no neighbours
+            raise Http404
         is_file = request.GET.get("file") == "xlsx"
         if is_file:
             record_entry(request, "money.exported", casino_id=casino.pk, player=code, gaming_day=day.isoformat())
