@@ -153,7 +153,12 @@ TABLES: Mapping[str, Mapping[str, str]] = {
     },
     "audit_apikey_tables": {**_READ, OPERATOR: "insert, delete"},
     "audit_quarantined": {**_READ, WEB: "insert", WORKER: "update (body, purged_at)"},
-    "audit_job": {**_READ, WEB: "insert, update (stopped_by_id)", WORKER: "update"},
+    "audit_job": {  # whose it is, and what was asked, never changes: its file is for that officer alone
+        **_READ,
+        WEB: "insert, update (stopped_by_id)",
+        WORKER: "update (state, runner, started_at, heartbeat_at, ended_at, tries, done, total, result, error, file,"
+        " file_name)",
+    },
     # The feed is written by triggers. A web server hands in the secrets of webhooks, and cannot read them.
     "audit_findingchange": _READ,
     "audit_publishedfeed": {**_READ, WORKER: "insert, update"},

@@ -284,6 +284,8 @@ OF_OTHERS = [
     (WORKER, "update audit_officer set is_superuser = true"),
     (WORKER, "insert into audit_officer_casinos default values"),
     (WORKER, "insert into audit_apikey default values"),
+    *((WORKER, f"update audit_job set {column}") for column in ("officer_id = 1", "casino_id = null", "params = '{}'")),
+    (WORKER, "insert into audit_job default values"),
     (WORKER, "select * from django_session"),
     (WORKER, "select * from otp_totp_totpdevice"),
     (WORKER, "select audit_perform_act(1, 1, 2, '', 0, '{}', '{}', '{}', null)"),
