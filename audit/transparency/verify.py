@@ -16,6 +16,7 @@ consistent log. Only exported checkpoints show that, and a public key that is gi
 
 from __future__ import annotations
 
+import time
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -56,6 +57,21 @@ YEAR_2000, MICROSECOND = datetime(2000, 1, 1, tzinfo=UTC), timedelta(microsecond
 
 VERIFYING = "log.verify"
 """The advisory lock that a verification shares: no month goes into the archive while one reads it."""
+
+WAITS_S = 60.0
+"""How long a verification waits for that lock. Every account of the database could take it, and keep it."""
+
+_HOLDERS = """
+select distinct a.usename::text, a.pid from pg_locks l join pg_stat_activity a using (pid)
+where l.locktype = 'advisory' and l.granted and l.mode = 'ExclusiveLock' and l.objsubid = 1
+  and l.database = (select oid from pg_database where datname = current_database())
+  and l.objid::bigint = hashtext(%b::text)::bigint & 4294967295
+"""
+
+
+class HeldUp(Exception):
+    """Nothing was verified: another session of the database keeps verifications waiting."""
+
 
 _BATCHES = f"""
 select s.stream_id, s.name, s.casino_id, s.table_id,
@@ -146,12 +162,15 @@ def _batches_between(low: int, high: int) -> Iterator[tuple[Any, ...]]:
 
 @contextmanager
 def one_snapshot() -> Iterator[None]:
-    """Read the log as it is at one instant; inside a transaction, as that transaction sees it."""
+    """Read the log as it is at one instant; inside a transaction, as that transaction sees it.
+
+    Raise ``HeldUp`` if another session lets no verification begin.
+    """
     if connection.in_atomic_block:
         yield
         return
     # Before the snapshot: a month that goes into the archive meanwhile would be in neither.
-    binary_copy.execute("select pg_advisory_lock_shared(hashtext(%b::text))", (VERIFYING,))
+    _wait_until_nobody_archives()
     try:
         with ExitStack() as looking:
             if cluster.is_distributed():
@@ -168,6 +187,22 @@ def one_snapshot() -> Iterator[None]:
             yield
     finally:
         binary_copy.execute("select pg_advisory_unlock_shared(hashtext(%b::text))", (VERIFYING,))
+
+
+def _wait_until_nobody_archives() -> None:
+    """Share the lock of verifications. Raise ``HeldUp``."""
+    until = time.monotonic() + WAITS_S
+    while True:
+        [(is_taken,)] = binary_copy.execute("select pg_try_advisory_lock_shared(hashtext(%b::text))", (VERIFYING,))
+        if is_taken:
+            return
+        if time.monotonic() >= until:
+            holders = [f"{account} (process {pid})" for account, pid in binary_copy.execute(_HOLDERS, (VERIFYING,))]
+            raise HeldUp(
+                f"Nothing was verified: for {WAITS_S:.0f} s a session of the database has let no verification begin: "
+                f"{', '.join(holders) or 'it has just ended'}. Unless a month goes into the archive, end that session."
+            )
+        time.sleep(min(0.5, WAITS_S))
 
 
 class _Streams:

@@ -56,6 +56,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             self._verify(options)
+        except verify.HeldUp as held_up:
+            raise CommandError(str(held_up)) from None
         except DatabaseError as error:
             if not is_damage(error):
                 raise
