@@ -8,7 +8,14 @@ from types import SimpleNamespace
 _ = SimpleNamespace()
 
 # Settings: Django and its apps read them by name; `casino/settings.py` has all of them, `tests/settings.py` some.
-_.AUTH_PASSWORD_VALIDATORS, _.CACHES, _.DATA_UPLOAD_MAX_MEMORY_SIZE, _.DEFAULT_AUTO_FIELD, _.DEFAULT_FROM_EMAIL
+(
+    _.AUTH_PASSWORD_VALIDATORS,
+    _.CACHES,
+    _.DATA_UPLOAD_MAX_MEMORY_SIZE,
+    _.DEFAULT_AUTO_FIELD,
+    _.DEFAULT_FROM_EMAIL,
+    _.FILE_UPLOAD_MAX_MEMORY_SIZE,
+)
 _.INSTALLED_APPS, _.LOCALE_PATHS, _.LOGGING, _.PASSWORD_HASHERS, _.REST_FRAMEWORK, _.ROOT_URLCONF
 _.SPECTACULAR_SETTINGS, _.STORAGES, _.TIME_ZONE, _.USE_TZ, _.X_FRAME_OPTIONS
 

@@ -14,7 +14,7 @@ class WrongRow:
     ``request``, ``what-if``, ``ledger``, ``person``, ``key``, ``batch`` (its signature),
     ``casino``, ``table``, ``deadline``, ``role``, ``group``, ``link``, ``officer``, ``feed``, ``counter``,
     ``webhook``, ``contacts`` (for cases), ``clock``, ``epoch``, ``run``, ``figures``, ``closing`` (of a session),
-    ``payment order``,
+    ``payment order``, ``reference`` (to a row that is not there),
     ``event`` (of the audit trail) or ``unreadable`` (a part, of which nothing more is known).
     ``stream`` and ``seq`` say where, as far as it is of a session.
     """

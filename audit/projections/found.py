@@ -24,7 +24,7 @@ from django.utils import timezone
 
 from audit.adjudication import clocks, noted, replay, stream_reader
 from audit.adjudication.findings import as_row, instants_of
-from audit.event_store import archived, binary_copy
+from audit.event_store import archived, binary_copy, read
 from audit.models import (
     FIRST_SANDBOX_ID,
     Adjudication,
@@ -309,9 +309,10 @@ def again(stream_id: int, run: AdjudicationRun) -> tuple[dict[tuple[int, str, st
     """
     adjudication = Adjudication.objects.filter(run=run).select_related("what_if").first()
     cursor = adjudication.cursor if adjudication is not None else 0
+    last = min(cursor, read.next_seq_of(stream_id))  # a cursor beyond is a fault, and not a number to read to
     if adjudication is None or not cursor:
         return {}, Read(State(), 0, 1)
-    with stream_reader.gc_paused(), closing(stream_reader.pages(stream_id, 1, cursor)) as pages:
+    with stream_reader.gc_paused(), closing(stream_reader.pages(stream_id, 1, last)) as pages:
         # Read to the end before anything else is queried: the connection answers one statement at a time.
         events = [event for page in pages for event in page]
     known, readings = changes_in(events), replay.readings_of(adjudication, run)

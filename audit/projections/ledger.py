@@ -16,6 +16,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -61,7 +62,7 @@ def wrong_ledger(casino_id: int | None) -> Iterator[WrongRow]:
         # Of a ledger whose cursor is gone nothing was fed.
         cursor = cursors.get(casino.pk, LedgerCursor(casino=casino))
         ledger = _Again(casino)
-        for what in (*_unfed(cursor), *ledger.feed(), *ledger.set_aside(), *ledger.compare(cursor)):
+        for what in chain(_unfed(cursor), ledger.feed(), ledger.set_aside(), ledger.compare(cursor)):
             yield WrongRow("ledger", f"{casino.code}: {what}")
 
 

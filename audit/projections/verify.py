@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import structlog
+from django.core.exceptions import ObjectDoesNotExist
 from django.db import DataError, transaction
 
 from audit.projections.access import wrong_groups, wrong_keys, wrong_links, wrong_roles
@@ -39,6 +40,7 @@ from audit.projections.officers import wrong_officers
 from audit.projections.payment_orders import wrong_orders
 from audit.projections.push import wrong_push
 from audit.projections.receivers import wrong_subscribers, wrong_video_requests
+from audit.projections.references import wrong_references
 from audit.projections.register import wrong_register
 from audit.projections.session_closings import wrong_closings
 from audit.projections.signers import wrong_signers
@@ -84,6 +86,8 @@ def _parts(
 ) -> Iterator[Iterator[WrongRow]]:
     """Yield the parts of the verification, none of which has begun."""
     yield unreadable_entries(casino_id)
+    if casino_id is None:
+        yield wrong_references()
     yield wrong_findings(casino_id, tampered, figures, deep=deep, progress=progress)
     yield wrong_cases(casino_id)
     yield wrong_attachments(casino_id)
@@ -126,6 +130,7 @@ def _parts(
 
 UNREADABLE = (
     DataError,
+    ObjectDoesNotExist,
     ArithmeticError,
     AttributeError,
     LookupError,

@@ -351,7 +351,8 @@ class ColumnForger:
         if table not in NAMED_BY:
             return frozenset()
         own = f"from {table} t where t.tableoid = '{row[0]}'::regclass and t.ctid = '{row[1]}'"
-        self.cursor.execute(f"select {', '.join(NAMED_BY[table])} {own}")
+        rows = [f"format('{table} %s has ', t.id)"] if "id" in dict(self.columns(table)) else []
+        self.cursor.execute(f"select {', '.join((*NAMED_BY[table], *rows))} {own}")
         return frozenset(word for word in self.cursor.fetchone() or () if word)
 
     def _other(self, table: str, column: str, type: str) -> str:

@@ -212,6 +212,28 @@ def test_whatever_is_said_to_be_held_is_named(
     assert result.counts["named"] + result.counts["recomputed"] > 0
 
 
+@pytest.mark.parametrize(
+    "column",
+    [
+        *("audit_accesslink.confirmed_by_id", "audit_adjudication.cursor", "audit_adjudication.stream_id"),
+        *("audit_case.approved_by_id", "audit_casecontacts.deputy_id", "audit_finding.superseded_by_run_id"),
+        *("audit_ledgeryear.year", "audit_registerentry.decided_by_id", "log.leaf.log_index", "log.checkpoint.number"),
+    ],
+)
+def test_a_number_that_nothing_else_has_is_named_first(
+    column: str, baseline: dict[bool, set[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither a reference to nobody, nor a number that is beyond all that is stored, is silent or ends verification."""
+    monkeypatch.setattr(outcome, "MAX_OF_A_PART", 1)
+    result = Result()
+    with connection.cursor() as cursor:
+        attacks = [forge for name, forge in far_numbers(ColumnForger(cursor)) if name == column]
+    for forge in attacks:
+        result.attack(forge, baseline)
+    assert attacks
+    assert not result.silent, "\n".join(result.silent)
+
+
 def test_each_held_table_has_rows_in_the_record() -> None:
     with connection.cursor() as cursor:
         forger = ColumnForger(cursor)

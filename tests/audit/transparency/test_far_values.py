@@ -141,3 +141,21 @@ def forged(at: str, column: str, value: str) -> tuple[Outcome, dict[str, object]
         if "partition" not in str(error):
             raise
         return None
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "part", "value"),
+    [
+        *(("leaf", "log_index", "leaf", f"log_index {by}") for by in ("+ 1000", "- 1000")),
+        *(("checkpoint", "number", "checkpoint", f"number {by}") for by in ("+ 1000", "- 1000")),
+    ],
+)
+def test_what_is_in_order_after_a_gap_is_no_fault(
+    recorded: list[str], db: None, table: str, column: str, part: str, value: str
+) -> None:
+    for at in rows(table):
+        forgery = forged(at, column, value)
+        assert forgery is not None
+        told = [fault.what for fault in forgery[0].faults if fault.part == part]
+        places = [what for what in told if "ought to be" in what or "before the first" in what]
+        assert 1 <= len(places) <= 2, told

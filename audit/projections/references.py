@@ -1,0 +1,39 @@
+"""References of held rows: the row that one names is there.
+
+The database holds it by constraints, which a superuser drops. Checks that join would then see nobody where a row names
+an officer who never was.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from django.apps import apps
+from django.db import connection
+
+from audit.event_store import cluster
+from audit.projections.columns import state_of
+from audit.projections.coverage import TABLES
+from audit.projections.faults import WrongRow
+
+
+def wrong_references() -> Iterator[WrongRow]:
+    """Yield the rows of held columns that name a row which is not there, of every casino."""
+    for model in apps.get_app_config("audit").get_models(include_auto_created=True):
+        table = model._meta.db_table
+        if table not in TABLES:
+            continue
+        for field in model._meta.concrete_fields:
+            if not field.is_relation or state_of(table, field.column) == "not held":
+                continue
+            named = field.target_field.model._meta
+            if not named.managed and cluster.is_distributed():  # of another node: the checks of the log say it
+                continue
+            key, name = connection.ops.quote_name(model._meta.pk.column or field.column), named.db_table
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    f"select t.{key}, t.{field.column} from {table} t where t.{field.column} is not null and not exists"
+                    f" (select from {name} r where r.{field.target_field.column} = t.{field.column}) order by 1"
+                )
+                for row, value in cursor.fetchall():
+                    yield WrongRow("reference", f"{table} {row} has the {field.column} {value}, which is not there")
