@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from django.apps import apps
 from django.db import connection
+from django.db.models import ForeignKey
 
 from audit.event_store import cluster
 from audit.projections.columns import state_of
@@ -24,16 +25,17 @@ def wrong_references() -> Iterator[WrongRow]:
         if table not in TABLES:
             continue
         for field in model._meta.concrete_fields:
-            if not field.is_relation or state_of(table, field.column) == "not held":
+            if not isinstance(field, ForeignKey) or state_of(table, column := field.get_attname()) == "not held":
                 continue
-            named = field.target_field.model._meta
+            target = field.target_field
+            named = target.model._meta
             if not named.managed and cluster.is_distributed():  # of another node: the checks of the log say it
                 continue
-            key, name = connection.ops.quote_name(model._meta.pk.column or field.column), named.db_table
+            key, name = model._meta.pk.column or column, named.db_table
             with connection.cursor() as cursor:
                 cursor.execute(
-                    f"select t.{key}, t.{field.column} from {table} t where t.{field.column} is not null and not exists"
-                    f" (select from {name} r where r.{field.target_field.column} = t.{field.column}) order by 1"
+                    f"select t.{key}, t.{column} from {table} t where t.{column} is not null and not exists"
+                    f" (select from {name} r where r.{target.column} = t.{column}) order by 1"
                 )
                 for row, value in cursor.fetchall():
-                    yield WrongRow("reference", f"{table} {row} has the {field.column} {value}, which is not there")
+                    yield WrongRow("reference", f"{table} {row} has the {column} {value}, which is not there")
