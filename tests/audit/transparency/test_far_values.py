@@ -156,6 +156,6 @@ def test_what_is_in_order_after_a_gap_is_no_fault(
     for at in rows(table):
         forgery = forged(at, column, value)
         assert forgery is not None
-        said = [fault.what for fault in forgery[0].faults if fault.part == part]
-        places = [what for what in said if "ought to be" in what or "before the first" in what]
-        assert 1 <= len(places) <= 2, said
+        whats = [fault.what for fault in forgery[0].faults if fault.part == part]
+        places = [what for what in whats if "ought to be" in what or "before the first" in what]
+        assert 1 <= len(places) <= 2, whats
