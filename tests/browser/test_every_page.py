@@ -28,7 +28,7 @@ pytestmark = [
 
 
 NO_PAGES = re.compile(
-    r"""logout|autocomplete|jsi18n|choose_casino|single_sign_on.*|first_run_.*|audit_trail_export|audit_\w+_history
+    r"""logout|autocomplete|jsi18n|choose_casino|single_sign_on.*|first_run_.*|push_worker|audit_listing_dismiss|audit_trail_export|audit_\w+_history
     |audit_view_\w+|audit_finding_(export|evidence|take_next|undo|case|attach|attachment|attachment_erase)|audit_job_(start|stop|progress|file)
     |audit_informationsigning_(sign|change)|audit_nightreport_(sign|again|again_day|file|month_file|month_xlsx)|audit_whatif_file|audit_person_(export|pattern)|audit_paymentorder_file|audit_failedrun_try_again|record_try_again|connections_try
     |audit_\w+_(decide|rotate|action|answer|apart|video|at|bytes|test|promote|difference)|audit_loggedstream_coverage_pdf""",

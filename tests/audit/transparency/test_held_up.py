@@ -9,7 +9,7 @@ from django.db import connection
 
 from audit.transparency import verify
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.usefixtures("own_database"), pytest.mark.django_db(transaction=True)]
 
 
 def test_a_session_that_lets_no_verification_begin_is_named(
