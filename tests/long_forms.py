@@ -9,11 +9,13 @@ import pytest
 
 
 def in_short(cases: Iterable[Any], *, every: int) -> list[Any]:
-    """Return the cases of a test: each but the first of every so many is left to ``make faults``."""
+    """Return the cases of a test, tuples where it has several arguments: each but the first of every so many is left to
+    ``make faults``."""
     return [case if number % every == 0 else _left_to_faults(case) for number, case in enumerate(cases)]
 
 
 def _left_to_faults(case: Any) -> Any:
     if hasattr(case, "marks"):  # it is a pytest.param already
         return pytest.param(*case.values, id=case.id, marks=[*case.marks, pytest.mark.faults])
-    return pytest.param(case, marks=pytest.mark.faults)
+    values = case if type(case) is tuple else (case,)
+    return pytest.param(*values, marks=pytest.mark.faults)

@@ -43,6 +43,7 @@ from audit.projections.receivers import wrong_subscribers, wrong_video_requests
 from audit.projections.references import wrong_references
 from audit.projections.register import wrong_register
 from audit.projections.session_closings import wrong_closings
+from audit.projections.sightings import wrong_sightings
 from audit.projections.signers import wrong_signers
 from audit.projections.slip_uses import wrong_slip_uses
 from audit.transparency.outcome import Fault, Outcome
@@ -97,6 +98,7 @@ def _parts(
     yield wrong_closings(casino_id)
     yield wrong_orders(casino_id)
     yield wrong_listings(casino_id)
+    yield wrong_sightings(casino_id)
     yield wrong_nights(casino_id)
     yield wrong_night_runs(casino_id)
     yield wrong_complaints(casino_id)

@@ -68,7 +68,7 @@ ROUTES = sorted({each for each in addresses(get_resolver().url_patterns) if "sta
 
 WRITTEN = [quote(value.encode("utf-8", "surrogatepass")) for value in VALUES]
 
-FULL = int(os.environ.get("CABOCHON_HOSTILE", "12"))
+FULL = int(os.environ.get("CABOCHON_HOSTILE", "24"))
 """One value in so many is tried on a page, others on the next page; with 1 every value on every page."""
 
 

@@ -7,6 +7,7 @@ is held or recomputed is named, and ``--deep`` says of each session whether it j
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import pairwise
@@ -193,6 +194,19 @@ def forged(
         result.attack(forge, baseline)
     print(f"\n{kinds.__name__}: {result}")
     return result
+
+
+def test_verification_calls_each_check_that_the_table_names() -> None:
+    checks = {line.why.split("`")[1] for lines in TABLES.values() for line in lines if line.state != "not held"}
+    callers = {
+        path.relative_to(ROOT): path.read_text()
+        for path in sorted((ROOT / "audit").rglob("*.py"))
+        if not path.name.startswith("coverage")
+    }
+    for check in checks:
+        module, name = check.split(": ")
+        used = [path for path, text in callers.items() if str(path) != module and re.search(rf"\b{name}\(", text)]
+        assert used, f"nothing calls {check}"
 
 
 @pytest.mark.parametrize("number", [5, pytest.param(None, marks=pytest.mark.faults)])

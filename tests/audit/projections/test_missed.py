@@ -27,6 +27,7 @@ from tests.audit.reconciliation.played import record, session
 from tests.audit.register.register_desk import LONG_AGO
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal
+from tests.long_forms import in_short
 
 pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
 
@@ -235,7 +236,7 @@ COMBINED = {
 
 
 @pytest.mark.parametrize("deep", [False, True], ids=["", "deep"])
-@pytest.mark.parametrize("name", COMBINED)
+@pytest.mark.parametrize("name", in_short(COMBINED, every=3))
 def test_rows_of_a_session_that_goes_on_are_forged_together(played: Played, name: str, deep: bool) -> None:
     played.is_named(COMBINED[name], "{in_open}", "case {going_on_case} ", deep=deep)
 

@@ -18,6 +18,7 @@ from settlement.finding import Finding, latest
 from settlement.night.bridge import Bank, Bridge, Win, in_minor_units
 from settlement.state import Table
 from settlement.verdicts import as_it_stands
+from tests.long_forms import in_short
 from tests.settlement.night.racks import bank_of, lines_of, summed
 from tests.settlement.streams import event, opener
 
@@ -401,7 +402,7 @@ NIGHTS = [
 
 
 @pytest.mark.parametrize("seeds", [1, pytest.param(4, marks=pytest.mark.faults)])
-@pytest.mark.parametrize(("ruleset", "irregularity"), NIGHTS)
+@pytest.mark.parametrize(("ruleset", "irregularity"), in_short(NIGHTS, every=3))
 def test_the_bridge_closes_on_every_night_and_its_errors_are_those_that_were_found(
     ruleset: str, irregularity: str, seeds: int
 ) -> None:
