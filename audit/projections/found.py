@@ -19,6 +19,7 @@ from operator import attrgetter
 from typing import Any
 
 import msgspec
+from django.core.exceptions import ObjectDoesNotExist
 from django.db.models import F
 from django.utils import timezone
 
@@ -232,7 +233,7 @@ def _judged_again(stream_id: int, name: str, entry: Entry | None, figures: Figur
             yield from wrong_snapshot(name, run, has_read)
             yield from _against_the_law(stream_id, name, found)
             yield from wrong_figures(LoggedStream.objects.get(pk=stream_id), run, has_read.projection)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, ObjectDoesNotExist) as error:  # no row of one session ends the reading of others
             yield WrongRow("session", f"its snapshot, or what is kept of it, cannot be read: {error}", name)
     else:
         figures.passed_over[name] = why

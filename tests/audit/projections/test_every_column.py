@@ -230,6 +230,7 @@ def test_whatever_is_said_to_be_held_is_named(
     "column",
     [
         *("audit_accesslink.confirmed_by_id", "audit_adjudication.cursor", "audit_adjudication.stream_id"),
+        "audit_adjudication.what_if_id",
         *("audit_case.approved_by_id", "audit_casecontacts.deputy_id", "audit_finding.superseded_by_run_id"),
         *("audit_ledgeryear.year", "audit_registerentry.decided_by_id", "log.leaf.log_index", "log.checkpoint.number"),
     ],
@@ -246,6 +247,7 @@ def test_a_number_that_nothing_else_has_is_named_first(
         result.attack(forge, baseline)
     assert attacks
     assert not result.silent, "\n".join(result.silent)
+    assert not result.unjudged, "it ends the reading of other sessions"
 
 
 def test_each_held_table_has_rows_in_the_record() -> None:
