@@ -55,7 +55,7 @@ MAX_BODY = 2 * 1024 * 1024
 """Most bytes that are read of a body, twice what the API takes: Django refuses it by its length, or by this one's."""
 
 MAX_FILE = (settings.CABOCHON_ATTACHMENT_MB + 1) * 1024 * 1024
-"""Most bytes that are read of the form that attaches a file to a case: a file that is a little too large is told so."""
+"""Most bytes that are read of the form with a file of a case: of one a little too large, the page says so."""
 
 FILES_AT_ONCE = 4
 """Such forms that a process reads and answers at once; further ones wait unread, so that no crowd fills the memory."""

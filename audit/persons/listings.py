@@ -119,11 +119,6 @@ def dismiss(actor: Officer, sighting: Sighting, outcome: SightingOutcome, *, rea
         raise ListingRefused(says) from refused
 
 
-def may_dismiss(actor: Officer, casino_id: int) -> bool:
-    """Return whether an officer may dismiss sightings at a casino."""
-    return Scope.of(actor, Capability.WORK_CASES, Capability.APPROVE_CASES).includes(casino_id)
-
-
 def may_propose(actor: Officer, casino_id: int) -> bool:
     """Return whether an officer may propose entries, and removals, at a casino."""
     return Scope.of(actor, Capability.WORK_CASES).includes(casino_id)

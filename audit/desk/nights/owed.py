@@ -65,7 +65,7 @@ def money_of_nights(reports: Sequence[NightReport]) -> Mapping[Key, NightMoney]:
 
 
 def key_of(report: NightReport) -> Key:
-    """Return which night a report is of."""
+    """Return the key of the night of a report."""
     return report.casino_id, report.currency, report.gaming_day
 
 

@@ -23,6 +23,7 @@ from audit.event_store import audit_trail
 from audit.event_store.append import EntryRefused
 from audit.models import (
     Casino,
+    Finding,
     ListKind,
     Membership,
     NightReport,
@@ -42,7 +43,7 @@ from tests.audit.notifications.test_reopened_mail import casino, officer, played
 from tests.audit.persons.test_listings import Floor
 from tests.audit.persons.test_sightings import played
 from tests.audit.persons.test_sightings import swept as seen
-from tests.audit.tables import dice_changed_in_mid_series
+from tests.audit.tables import Tenant, dice_changed_in_mid_series
 from tests.roles import acting_as
 
 __all__ = ["casino", "desk", "played_night", "report"]
@@ -133,6 +134,18 @@ def test_a_critical_incident_is_pushed_to_those_who_work_on_cases(
     [content] = shown(browser, receiver)
     assert re.fullmatch(r"Critical incident: [A-Z]{3}-\d\d-\d{4}", content["text"])
     assert client_of(desk.first).get(f"/admin/{content['path']}").status_code == 200
+
+
+def test_nothing_of_a_sandbox_is_pushed(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+    sandbox = Tenant("try-push", is_sandbox=True)
+    browser.subscribe(hired(sandbox, Role.SECOND, "second"))
+    assert sandbox.post("tried", dice_changed_in_mid_series(sandbox, "tried")).status_code == 201
+    stream = sandbox.stream("tried").pk
+    while (progress := advance(stream)) is not None and progress.behind:
+        pass
+    assert Finding.objects.standing().filter(stream=stream, severity="critical").exists()
+    monkeypatch.setattr(push_news, "NEWS_FOR", timedelta(days=30))
+    assert swept() == []
 
 
 def test_a_night_reopened_after_a_signature_is_pushed_to_its_signer(

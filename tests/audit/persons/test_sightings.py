@@ -15,6 +15,7 @@ from django.utils import timezone
 from audit import tasks
 from audit.access.capabilities import Capability, roles_with
 from audit.access.database_roles import WEB, WORKER
+from audit.access.scope import Scope
 from audit.event_store import audit_trail
 from audit.models import Listing, ListKind, Officer, Role, Sighting, SightingOutcome
 from audit.notifications import inbox_mail, sighting_mail
@@ -251,7 +252,7 @@ def test_a_sighting_is_dismissed_once_by_an_officer_of_the_casino_for_an_outcome
 def test_the_database_lets_the_roles_dismiss_that_the_desk_lets_dismiss(floor: Floor, role: Role) -> None:
     sighting, somebody = seen_at(floor), hired(floor.tenant, role, "somebody")
     does = role in roles_with(Capability.WORK_CASES, Capability.APPROVE_CASES)
-    assert listings.may_dismiss(somebody, floor.casino.pk) == does
+    assert Scope.of(somebody, Capability.WORK_CASES, Capability.APPROVE_CASES).includes(floor.casino.pk) == does
     assert (why(listings.dismiss, somebody, sighting, SightingOutcome.OBSERVED) == "") == does
 
 
