@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from audit.models.casinos import CALENDAR
+from audit.calendar import CALENDAR
 
 _UNREADABLE = r"(^|[^\\])(\\\\)*\\u(0000|d[89a-f])"
 r"""In a body: an escape of the character 0 or of a surrogate, with no backslash before it that is meant itself."""

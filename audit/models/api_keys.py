@@ -20,7 +20,8 @@ from django.utils import timezone
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
-from audit.models.casinos import CALENDAR, Casino, GamingTable, is_none_or_dated
+from audit.calendar import CALENDAR
+from audit.models.casinos import Casino, GamingTable, is_none_or_dated
 
 USE_STORED_AFTER = timedelta(minutes=5)
 """How far ``last_used_at`` may lag: to store every use would be a write for every request."""

@@ -6,8 +6,9 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from audit.calendar import CALENDAR
 from audit.models.cases import Case
-from audit.models.casinos import CALENDAR, is_none_or_dated
+from audit.models.casinos import is_none_or_dated
 from audit.models.officers import Officer
 
 

@@ -8,8 +8,9 @@ from django.db.models import F, Q
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from audit.calendar import CALENDAR
 from audit.models.adjudication import Severity
-from audit.models.casinos import CALENDAR, Casino
+from audit.models.casinos import Casino
 from audit.models.officers import Officer
 
 

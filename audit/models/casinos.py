@@ -15,11 +15,9 @@ from django.db.models import Q
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from audit.calendar import CALENDAR
+
 CODE = RegexValidator(r"^[A-Za-z0-9._:-]{1,100}\Z", _("1 to 100 of A-Z a-z 0-9 . _ : -"))
-
-
-CALENDAR = (datetime(1, 1, 3, tzinfo=UTC), datetime(9999, 12, 29, tzinfo=UTC))
-"""The first and the last instant that every page can show, in whatever time zone. PostgreSQL has later ones."""
 
 
 def is_none_or_dated(*instants: str) -> Q:

@@ -6,8 +6,9 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from audit.calendar import CALENDAR
 from audit.models.case_messages import Delivery
-from audit.models.casinos import CALENDAR, Casino, is_none_or_dated
+from audit.models.casinos import Casino, is_none_or_dated
 from audit.models.event_store import LoggedStream
 from audit.models.officers import Officer
 from audit.models.persons import PERSON_ID

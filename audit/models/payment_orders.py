@@ -6,8 +6,9 @@ from django.db import models
 from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
+from audit.calendar import CALENDAR
 from audit.models.cases import Case
-from audit.models.casinos import CALENDAR, Casino
+from audit.models.casinos import Casino
 from audit.models.officers import Officer
 
 

@@ -6,7 +6,8 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
-from audit.models.casinos import CALENDAR, Casino
+from audit.calendar import CALENDAR
+from audit.models.casinos import Casino
 from audit.models.officers import Officer
 
 

@@ -100,8 +100,6 @@ def test_the_verdict_says_expected_recorded_difference_and_clause_in_both_langua
 
 BUILD = """
 import sys
-import django
-django.setup()
 from tests.audit.evidence.materials import small_material
 from audit.evidence.bundle import bundle_of
 sys.stdout.buffer.write(bundle_of(small_material()))
