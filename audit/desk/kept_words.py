@@ -43,7 +43,7 @@ def keep(request: HttpRequest, page: str) -> bool:
     """Keep what the form of a POST says for the page at the path ``page``; return whether there was anything."""
     form = _form_of(request)
     sent = (name for name in request.POST if name in TEXTS or name.startswith(REASON_OF))
-    texts = {name: text[:MOST] for name in sent if (text := request.POST[name]).strip()}
+    texts = {name: text[:MOST] for name in sent if (text := request.POST[name].replace("\r\n", "\n")).strip()}
     if form is None or not texts:
         return False
     request.session[_KEPT] = {"officer": form[0], "form": form[1], "page": page, "texts": texts}

@@ -60,8 +60,11 @@ _decode = msgspec.json.Decoder().decode
 
 
 def cleaned(reason: str, *, most: int = MAX_REASON) -> str:
-    """Return a reason as an entry keeps it: without what JSON or PostgreSQL cannot hold, ``most`` characters of it."""
-    return reason.encode(errors="ignore").decode().replace("\0", "").strip()[:most]
+    """Return a reason as an entry keeps it: without what JSON or PostgreSQL cannot hold, ``most`` characters of it.
+
+    A form sends a line break as two characters and has counted one: a text that fits into its field is kept whole.
+    """
+    return reason.encode(errors="ignore").decode().replace("\0", "").replace("\r\n", "\n").strip()[:most]
 
 
 @dataclass(frozen=True, slots=True)

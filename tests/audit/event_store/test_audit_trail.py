@@ -47,6 +47,13 @@ def test_an_entry_is_an_event_of_the_log_under_the_same_tree(tenant: Tenant) -> 
     assert outcome.batches >= 2
 
 
+def test_a_text_that_fits_into_its_field_is_kept_whole_though_a_form_sends_two_characters_for_a_line_break() -> None:
+    lines = ["no chip was found"] * 100
+    typed = "\n".join(lines)
+    assert audit_trail.cleaned("\r\n".join(lines), most=len(typed)) == typed
+    assert audit_trail.cleaned("\r\n".join([*lines, "more"]), most=len(typed)) == typed
+
+
 def test_an_entry_is_rolled_back_with_what_it_records(tenant: Tenant) -> None:
     with transaction.atomic():
         audit_trail.record("claire", "key.revoked", casino_id=tenant.casino.pk, data={})

@@ -137,7 +137,8 @@ def test_closing_without_a_count_needs_a_signoff_exception_with_a_reason(
             add_signoff_exception(report, "count-missing", nothing, officer=ada)
     with pytest.raises(SignatureRefused, match="exception-not-needed"):
         add_signoff_exception(report, "gap", "because", officer=ada)
-    add_signoff_exception(report, "count-missing", "The box is with the police.", officer=ada)
+    add_signoff_exception(report, "count-missing", "The box\r\nis with the police.", officer=ada)
+    assert SignoffException.objects.get().reason == "The box\nis with the police."
     with pytest.raises(SignatureRefused, match="exception-already-signed"):
         add_signoff_exception(report, "count-missing", "Or not.", officer=bob)
     assert missing_signoff_exceptions(report) == ["not-sealed"]
