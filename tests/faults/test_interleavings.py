@@ -23,7 +23,7 @@ from tests.faults.clocks import Clocks
 from tests.faults.interleaving import STEP_EVENTS, Interleaving, World
 from tests.faults.turns import FAULTS, LOCK_TIMEOUT_MS, taking_turns
 
-QUICK = 6
+QUICK = 4
 OFTEN = 74
 SCHEDULES = int(os.environ.get("CABOCHON_SCHEDULES", "10000"))
 FIRST = int(os.environ.get("CABOCHON_SEED", "0"))

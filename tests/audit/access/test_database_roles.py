@@ -26,6 +26,7 @@ from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record, session
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal, verified
+from tests.long_forms import in_short
 from tests.roles import acting_as
 
 pytestmark = [pytest.mark.usefixtures("own_database"), pytest.mark.django_db]
@@ -152,7 +153,7 @@ def test_after_a_migrate_the_check_names_none_of_this() -> None:
 
 
 @pytest.mark.superuser
-@pytest.mark.parametrize("change, complaint", CHANGES)
+@pytest.mark.parametrize("change, complaint", in_short(CHANGES, every=3))
 def test_the_check_names_what_is_missing_or_too_much_and_a_migrate_mends_it(change: str, complaint: str) -> None:
     with connection.cursor() as cursor:
         cursor.execute(change)

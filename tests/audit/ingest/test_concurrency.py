@@ -119,7 +119,7 @@ def test_a_replay_task_is_sent_for_a_stream_that_is_dirty(committed_tenant: Tena
     "url",
     [
         pytest.param("redis://127.0.0.1:1/0", marks=pytest.mark.faults),
-        "amqp://127.0.0.1:1//",
+        pytest.param("amqp://127.0.0.1:1//", marks=pytest.mark.faults),
         "redis://10.255.255.1:6379/0",  # which neither answers nor refuses
     ],
 )

@@ -16,6 +16,7 @@ from tests import citus
 from tests.audit.reconciliation.played import DAY, Events, count, record, session
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal
+from tests.long_forms import in_short
 
 pytestmark = [
     pytest.mark.django_db,
@@ -45,7 +46,7 @@ def casinos(module_db: None) -> tuple[Casino, Casino]:
     return casino, other
 
 
-@pytest.fixture(params=["one PostgreSQL", "the queries of a cluster"])
+@pytest.fixture(params=in_short(["one PostgreSQL", "the queries of a cluster"], every=2))
 def where(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setattr(cluster, "is_distributed", lambda: request.param != "one PostgreSQL")
     monkeypatch.setattr(order, "FIRST_LEAVES", 2)

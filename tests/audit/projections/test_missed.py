@@ -145,7 +145,7 @@ CASES = {
 }
 
 
-@pytest.mark.parametrize("column", [*CASES, "stream_id"])
+@pytest.mark.parametrize("column", in_short([*CASES, "stream_id"], every=3))
 def test_what_a_case_was_opened_with_is_named(played: Played, column: str) -> None:
     """Four cases at once: in a session that is closed and in one that goes on, and worked on by officers or not."""
     for whose, other in (("ended", "{open}"), ("going_on", "{closed}")):
@@ -172,7 +172,7 @@ FINDINGS = {
 }
 
 
-@pytest.mark.parametrize("column", FINDINGS)
+@pytest.mark.parametrize("column", in_short(FINDINGS, every=3))
 def test_a_finding_of_a_session_that_goes_on_is_named(played: Played, column: str) -> None:
     played.is_named([f"update audit_finding set {column} = {FINDINGS[column]} where id = {{going_on}}"], "{in_open}")
 

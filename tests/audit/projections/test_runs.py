@@ -14,6 +14,7 @@ from tests.audit.projections.record import Casino, faults
 from tests.audit.projections.test_casinos import forge, named_after
 from tests.audit.tables import dice_touched_wrongly, touched_for
 from tests.audit.transparency.sealed import seal
+from tests.long_forms import in_short
 
 pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
 
@@ -69,12 +70,12 @@ def read(_committed_before: None) -> Read:
     return read
 
 
-@pytest.mark.parametrize("what", ALTERED)
+@pytest.mark.parametrize("what", in_short(ALTERED, every=3))
 def test_a_run_that_is_altered_is_named(read: Read, what: str) -> None:
     assert f"run of {read.casino.name('decided')}: " in read.named_after(ALTERED[what])
 
 
-@pytest.mark.parametrize("what", SNAPSHOTS)
+@pytest.mark.parametrize("what", in_short(SNAPSHOTS, every=3))
 def test_a_snapshot_that_is_altered_is_named(read: Read, what: str) -> None:
     found = read.named_after(SNAPSHOTS[what], deep=True)
     assert f"session of {read.casino.name('decided')}" in found

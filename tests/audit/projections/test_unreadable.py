@@ -25,6 +25,7 @@ from tests.audit.access.test_account_walls import WEB
 from tests.audit.projections.record import Casino, faults
 from tests.audit.projections.test_casinos import forge
 from tests.audit.transparency.sealed import seal
+from tests.long_forms import in_short
 from tests.roles import acting_as
 
 pytestmark = [pytest.mark.django_db, pytest.mark.superuser, pytest.mark.usefixtures("own_log")]
@@ -60,7 +61,9 @@ def enter(casino: Casino, type: str, data: dict[str, Any], *, escape: str = "", 
     return int(seq)
 
 
-@pytest.mark.parametrize("escape", ["\\u0000", "\\ud800", "\\uDFFF", "\\\\\\u0000", "x\\\\\\\\\\ud83d"])
+@pytest.mark.parametrize(
+    "escape", in_short(["\\u0000", "\\ud800", "\\uDFFF", "\\\\\\u0000", "x\\\\\\\\\\ud83d"], every=3)
+)
 @pytest.mark.parametrize("type", ["case.taken", "correction.countersigned"])
 def test_an_entry_that_the_database_cannot_read_is_named_and_blinds_nothing(
     casino: Casino, type: str, escape: str

@@ -202,7 +202,7 @@ def test_a_night_that_meets_a_session_nobody_has_read_reads_it_once(tenant: Tena
 
 
 @pytest.mark.parametrize("size", in_short([7, 1, 100], every=3))
-@pytest.mark.parametrize("ruleset", RULESET_NAMES)
+@pytest.mark.parametrize("ruleset", in_short(RULESET_NAMES, every=2))
 def test_a_session_that_comes_in_pieces_is_kept_as_one_that_comes_whole(
     tenant: Tenant, ruleset: str, size: int
 ) -> None:

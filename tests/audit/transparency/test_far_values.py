@@ -18,6 +18,7 @@ from tests import citus
 from tests.audit.conftest import make_tenant
 from tests.audit.transparency.forger import unguard
 from tests.audit.transparency.sealed import several_streams, verified
+from tests.long_forms import in_short
 
 pytestmark = pytest.mark.superuser
 
@@ -99,7 +100,7 @@ def attacks() -> list[tuple[str, str, str]]:
     return numbers + instants
 
 
-@pytest.mark.parametrize(("table", "column", "value"), attacks())
+@pytest.mark.parametrize(("table", "column", "value"), in_short(attacks(), every=4))
 def test_a_row_with_a_far_value_is_the_first_fault_of_a_part(
     recorded: list[str], db: None, monkeypatch: pytest.MonkeyPatch, table: str, column: str, value: str
 ) -> None:
