@@ -85,6 +85,8 @@ class Incident:
     croupier: str
     casino: str = ""
     """Where the page is about several."""
+    subject: str = ""
+    """What a new question is about; "" of any other incident, and of a question among the next."""
 
     @property
     def owed(self) -> Decimal:
@@ -94,6 +96,8 @@ class Incident:
 
     @property
     def about(self) -> str:
+        if self.subject:
+            return "\N{NO-BREAK SPACE}· ".join(filter(None, (self.subject, self.casino)))
         table = self.finding.table.code if self.finding.table else ""
         rule = second_line(self.finding, self.title)
         words = "" if self.stake.side or self.stake.words in self.title else self.stake.words

@@ -46,7 +46,7 @@ def tenant() -> Tenant:
     return tenant
 
 
-@pytest.mark.parametrize(("page", "queries"), [("index", 21), ("audit_finding_changelist", 12)])
+@pytest.mark.parametrize(("page", "queries"), [("index", 22), ("audit_finding_changelist", 12)])
 def test_a_page_builds_each_scope_once_and_reads_the_officers_roles_once(
     tenant: Tenant, built: Counter[tuple[Any, ...]], page: str, queries: int
 ) -> None:
