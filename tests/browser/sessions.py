@@ -61,6 +61,11 @@ class Hand:
         self.page.wait_for_load_state()
         self.clicks += 1
 
+    def choose(self, target: Locator, value: str) -> None:
+        """Choose from a list that a click opens, by a click."""
+        target.select_option(value)
+        self.clicks += 2
+
     def type(self, target: Locator, text: str) -> None:
         """Type into a field that has the focus already, or that is reached by the key Tab from where it is."""
         target.focus()

@@ -16,7 +16,8 @@ from audit.presentation import local, money
 from audit.reconciliation import runs
 from audit.simulation import play
 from audit.simulation.people import fill_directory
-from tests.audit.casework.test_actions import hired
+from tests.audit.casework.test_actions import Desk, hired
+from tests.audit.casework.test_priority import found
 from tests.audit.reconciliation.played import DAY, MORNING, buy_ins, count, record
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal
@@ -150,6 +151,37 @@ def test_a_case_is_taken_proposed_and_approved_with_six_clicks(night: PlayedNigh
     case.refresh_from_db()
     assert (case.state, case.approved_by) == ("closed", second)
     assert own.clicks + other.clicks <= 6
+
+
+@pytest.mark.superuser
+def test_a_batch_of_fifty_is_proposed_and_approved_with_twelve_clicks_and_one_password(
+    desk: Desk, hand: Callable[..., Hand]
+) -> None:
+    fifty = [found(desk, "minor", rule="payout-missing") for _ in range(50)]
+    for officer in (desk.first, desk.second):
+        officer.set_password(PASSWORD)
+        officer.save()
+    own = hand(desk.first)
+    own.click(own.page.get_by_role("link", name=re.compile("^All [0-9]+$")))
+    own.click(own.page.locator(".pill-filter summary").filter(has_text="Rule"))
+    own.click(own.page.locator(".pill-filter a[href*='rule=payout-missing']"))
+    own.click(own.page.locator("#action-toggle"))
+    own.click(own.page.get_by_role("button", name="Select all 50"))
+    own.choose(own.page.get_by_label("Outcome"), "explained")
+    own.type(own.page.get_by_label("Reason"), "training night")
+    own.click(own.page.get_by_role("button", name="Propose closing"))
+    expect(own.page.locator(".messagelist")).to_contain_text("You proposed closing 50 cases.")
+    other = hand(desk.second)
+    other.click(other.page.get_by_role("link", name=re.compile("To approve")).first)
+    other.click(other.page.get_by_role("link", name="50 closings, one reason"))
+    other.click(other.page.locator("[name=decision][value=approve]"))
+    other.type(other.page.get_by_label("Your password"), PASSWORD)
+    other.page.keyboard.press("Enter")
+    expect(other.page.locator(".messagelist")).to_contain_text("50 cases were closed.")
+    closed = Case.objects.filter(findings__in=fifty, state="closed", approved_by=desk.second)
+    assert closed.distinct().count() == 50
+    assert own.clicks + other.clicks <= 12
+    assert other.typed == [PASSWORD]
 
 
 def test_a_key_is_made_with_four_clicks(night: PlayedNight, hand: Callable[..., Hand]) -> None:
