@@ -119,8 +119,8 @@ class SightingOutcome(models.TextChoices):
 class Sighting(Delivery):
     """A gaming day on which a listed player was at a table, and the mail about an excluded one.
 
-    ``stream`` is the first session of that day in which somebody saw the player. A function of the database writes
-    who dismissed it and why.
+    ``stream`` is the session in which the player was seen: the first of that day, or the first at another table since
+    the one before was dismissed. A function of the database writes who dismissed it and why.
     """
 
     listing = models.ForeignKey(Listing, on_delete=models.PROTECT, related_name="sightings")
@@ -136,7 +136,10 @@ class Sighting(Delivery):
         ordering = ["-seen_at", "-pk"]
         indexes = [models.Index(fields=["seen_at"], name="sightings_by_time")]
         constraints = [
-            models.UniqueConstraint(fields=["listing", "gaming_day"], name="one_sighting_a_day"),
+            models.UniqueConstraint(
+                fields=["listing", "gaming_day"], condition=Q(dismissed_at=None), name="one_open_sighting_a_day"
+            ),
+            models.UniqueConstraint(fields=["listing", "gaming_day", "stream"], name="one_sighting_a_session"),
             models.CheckConstraint(
                 condition=Q(gaming_day__range=(_FIRST_DAY, _LAST_DAY), seen_at__range=CALENDAR)
                 & is_none_or_dated("sent_at", "failing_since", "next_try_at", "given_up_at"),

@@ -101,13 +101,17 @@ def propose_removal(actor: Officer, listing: Listing, *, reason: str) -> Listing
 
 
 def dismiss(actor: Officer, sighting: Sighting, outcome: SightingOutcome, *, reason: str = "") -> None:
-    """Dismiss a sighting: it leaves the inboxes and the digests of its casino. Raise ``ListingRefused``."""
+    """Dismiss a sighting: it leaves the inboxes and the digests of its casino. Raise ``ListingRefused``.
+
+    At another table the player is seen again, also on the same gaming day.
+    """
     listing, why = sighting.listing, audit_trail.cleaned(reason)
     _refuse_name(listing.casino_id, listing.code, why)
     data = {
         "listing": listing.number,
         "named": listing.code,
         "gaming_day": sighting.gaming_day.isoformat(),
+        "session": sighting.stream.name,
         "outcome": str(outcome),
     }
     name = actor.get_username()
