@@ -43,6 +43,13 @@ def played(tenant: Tenant, name: str = "s1", player: str = "p1", *, days_ago: in
     assert answer.status_code == 201, answer.content
 
 
+def bet(tenant: Tenant, seq: int) -> dict[str, Any]:
+    """Return one more bet of the player in the session s2."""
+    data = {"wager": f"w{seq}", "bet": "right_bet", "number": 6, "stake": 1_000, "player": "p1"}
+    at = "2026-11-19T20:30:00+01:00"
+    return {"stream": f"s2-{tenant.code}", "seq": seq, "type": "wager.placed", "occurred_at": at, "data": data}
+
+
 def swept() -> int:
     with acting_as(WORKER):
         return sightings.sweep(timezone.now())
@@ -253,13 +260,17 @@ def test_a_player_who_is_at_another_table_after_the_dismissal_is_seen_again_on_t
     assert wrong(floor) == []
 
 
-def test_a_table_at_which_the_player_was_before_the_dismissal_is_covered_by_it(floor: Floor) -> None:
+def test_a_table_at_which_the_player_was_before_the_dismissal_is_covered_until_the_player_goes_on_there(
+    floor: Floor,
+) -> None:
     GamingTable.objects.create(casino=floor.casino, code="T2")
     first = seen_at(floor)
     played(floor.tenant, "s2", table="T2")
     assert swept() == 0, "once a gaming day"
     listings.dismiss(floor.first, first, SightingOutcome.OBSERVED)
     assert swept() == 0
+    assert floor.tenant.post(f"s2-{floor.tenant.code}", [bet(floor.tenant, 3)]).status_code == 201
+    assert swept() == 1, "the player goes on there"
 
 
 def test_a_dismissal_from_before_a_day_had_several_sightings_names_no_session(floor: Floor) -> None:
