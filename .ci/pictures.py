@@ -122,6 +122,16 @@ def _wait_for_correction(stack: Stack) -> None:
         assert answer.status == 201, answer.read()
 
 
+def _wait_for_nights(page: Page) -> None:
+    """Wait until every simulated night has a report: of two casinos, and one of a third."""
+    for _ in range(120):
+        page.goto(f"{DESK}/nightreport/")
+        if page.locator(FIRST_ROW).count() > 2 * NIGHTS:
+            return
+        page.wait_for_timeout(1_000)
+    raise AssertionError("not every night is reconciled")
+
+
 def _correction(page: Page) -> str:
     """Return the page of the first correction that waits, once it has been replayed."""
     for _ in range(60):
@@ -323,6 +333,7 @@ def take(browser: Browser, stack: Stack, out: Path, *, with_all: bool, only: str
         if only in (None, "sign-in"):
             _pictures(page, out, "sign-in", themes, locale, is_whole=with_all)
         _give_password(page, stack)
+        _wait_for_nights(page)
         for name in [only] * (only in ways) if only is not None else ways if with_all else PAGES:
             page.set_viewport_size({"width": WIDTHS[0], "height": 900})
             try:
