@@ -16,17 +16,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from benchmarks.bounds import bound_of
 from benchmarks.seasons_apart import FRAUDS, Planted, Season, Stream, season
 from settlement import adjudicate, decode
 from settlement.corrections import changes_in
 from settlement.eprocess.budget import expected_at_first
-from settlement.eprocess.channels import of_evening, of_payouts, of_session, of_variance
+from settlement.eprocess.channels import Fed, of_evening, of_payouts, of_session, of_variance
 from settlement.eprocess.counted import Counted, others_of
 from settlement.eprocess.ledger import Ledger
+from settlement.eprocess.observations import Observations
 from settlement.persons.cash_desk import CashDesk
 from settlement.persons.day import Day
 from settlement.persons.findings import findings_of
@@ -35,6 +37,7 @@ from settlement.persons.session import PersonsProjection
 from settlement.persons.stream_money import StreamMoney
 
 PERSON = re.compile(r"[PCI]\d+")
+NOBODY: frozenset[str] = frozenset()
 IDENTIFIED_FROM = 200_000
 """From this amount the desk of these seasons knows who somebody is, in minor units."""
 
@@ -62,6 +65,10 @@ class Reading:
     counts: dict[str, list[Counted]] = field(default_factory=dict)
     found_at: set[tuple[str, str | int | None]] = field(default_factory=set)
     """The stream and wager, and the stream and seq, of exact findings that are more than information."""
+    guilty: frozenset[str] = NOBODY
+    """About whom it is kept what the ledger is fed, by night, and the evenings themselves."""
+    fed: list[tuple[int, Fed]] = field(default_factory=list)
+    evenings: list[list[Observations]] = field(default_factory=list)
 
     def take(self, night: int, streams: Sequence[Stream]) -> None:
         """Read a gaming day: the sessions of its tables, and the count after them."""
@@ -70,6 +77,8 @@ class Reading:
         read = [(table, self._read(table)) for table in tables]
         self.seconds["replay"] += time.process_time() - started
         evening = [projection.evidence for _table, projection in read]
+        if self.guilty:
+            self.evenings.append(evening)
         started = time.process_time()
         for number, seen in enumerate(evening):
             self._feed(night, of_session(seen), f"{night}/{number}")
@@ -99,7 +108,10 @@ class Reading:
         projection.feed(events)
         return projection
 
-    def _feed(self, night: int, batches: Iterable[Any], session: str) -> None:
+    def _feed(self, night: int, batches: Iterable[Fed], session: str) -> None:
+        if self.guilty:
+            batches = list(batches)
+            self.fed += [(night, each) for each in batches if self.guilty.intersection(each.subject.split(", "))]
         for question in self.ledger.feed(batches, session=session):
             process = question.process
             self.raised.append(Raised(night, process.kind, question.rule, tuple(process.subject.split(", "))))
@@ -125,10 +137,10 @@ class Reading:
         self.before = money
 
 
-def read(one: Season) -> Reading:
-    """Read a season to its end."""
+def read(one: Season, guilty: frozenset[str] = NOBODY) -> Reading:
+    """Read a season to its end. Of the ``guilty`` it is kept what the ledger was fed."""
     tables = {shift.table for shift in one.duties}
-    reading = Reading(Ledger(2009, expected=expected_at_first(len(tables))))
+    reading = Reading(Ledger(2009, expected=expected_at_first(len(tables))), guilty=guilty)
     streams: list[Stream] = []
     night = 0
     for stream in one.streams:
@@ -198,6 +210,8 @@ def report(one: Season, reading: Reading) -> list[str]:
             lines.append(f"  {about}: {named}" + (f"; later {', '.join(others)}" if others else ""))
         else:
             lines.append(f"  {about}: NOT FOUND; {_nearest(reading, fraud)}")
+            if reading.guilty:
+                lines.append(f"    {bound_of(fraud, len(deeds), reading.ledger, reading.fed, reading.evenings)}")
     for name, raised in sorted(wrongly(reading, one.planted).items()):
         lines += [f"  WRONGLY {name}: {', '.join(r.named)} by {r.process} in night {r.night + 1}" for r in raised]
     return lines
@@ -223,12 +237,14 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=8)
     parser.add_argument("--some", type=int, default=6, help="how many of all frauds are drawn for a season")
     parser.add_argument("--frauds", nargs="*", choices=FRAUDS, help="those given, in every season")
+    parser.add_argument("--bound", action="store_true", help="what those who were not named show at most")
     args = parser.parse_args()
     total: Counter[str] = Counter()
     for seed in args.seeds:
         drawn = Random(f"{seed}/frauds").sample(list(FRAUDS), args.some) if args.frauds is None else args.frauds
         one = season(seed, nights=args.nights, tables=args.tables, frauds=drawn)
-        reading = read(one)
+        guilty = {name for fraud in one.planted for name in fraud.subject}
+        reading = read(one, frozenset(guilty) if args.bound else NOBODY)
         innocent = wrongly(reading, one.planted)
         money = Counter(each.rule for each in reading.raised if not each.process)
         total["planted"] += len(one.planted)
