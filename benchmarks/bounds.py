@@ -15,7 +15,6 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from benchmarks.seasons_apart import Planted
-from settlement.eprocess.bets import TwoNulls
 from settlement.eprocess.channels import Fed
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.ledger import Ledger, name_of
@@ -146,16 +145,13 @@ def best_of(ledger: Ledger, fed: Iterable[tuple[int, Fed]], fraud: Planted) -> t
 
 
 def most_of(batches: Sequence[Fed]) -> float:
-    """Return the logarithm of the most that one gambler has who begins with 1: of two nulls, against the harder one."""
+    """Return the logarithm of the most that one gambler has who begins with 1."""
     most = 1
     for family in KINDS[batches[0].kind].mixture(batches[0].variant).families:
         bets, memory = family.bets, [0] * family.bets.memory_cells
-        wealth = other = [UNIT * EACH] * bets.bettors
+        wealth = [UNIT * EACH] * bets.bettors
         for batch in batches:
             if family.channel in batch.seen:
-                if isinstance(bets, TwoNulls):
-                    wealth, other = bets.settle_both(wealth, other, memory, batch.seen[family.channel])
-                else:
-                    wealth = other = bets.settle(wealth, memory, batch.seen[family.channel])
-                most = max(most, *map(min, wealth, other))
+                wealth = bets.settle(wealth, memory, batch.seen[family.channel])
+                most = max(most, *wealth)
     return log(most) - log(UNIT * EACH)
