@@ -37,6 +37,15 @@ def is_readable(body: str) -> str:
     return rf"(position('\u' in {body}::text) = 0 or {body}::text !~* '{_UNREADABLE}')"
 
 
+def is_of_type(body: str, kind: str) -> str:
+    r"""Return the SQL of whether a ``json`` expression is an event of the type ``kind``; null if it cannot be read.
+
+    Only a body that has the name of the type, or an escape that may spell it, is parsed.
+    """
+    may_be = rf"(position('{kind}' in {body}::text) > 0 or position('\u' in {body}::text) > 0)"
+    return f"({may_be} and {readable(body)} ->> 'type' = '{kind}')"
+
+
 def is_dated(instant: str) -> str:
     """Return the SQL of whether a ``timestamptz`` expression is one that every page can show: of ``CALENDAR``."""
     first, last = (each.isoformat() for each in CALENDAR)

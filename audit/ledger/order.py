@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from audit.event_store import binary_copy, cluster
-from audit.event_store.readable import readable
+from audit.event_store.readable import is_of_type
 
 FIRST_LEAVES = 16
 LEAVES_AT_ONCE = 5_000
@@ -44,7 +44,7 @@ from (select l.log_index, l.stream_id, b.first_seq, b.last_seq, b.received_at
       order by l.log_index offset 0) l
 cross join lateral (select min(seq) as seq from log.event
                     where stream_id = l.stream_id and seq between l.first_seq and l.last_seq
-                      and {readable("envelope")} ->> 'type' = 'session.closed') e
+                      and {is_of_type("envelope", "session.closed")}) e
 where e.seq is not null
 order by l.log_index limit 1
 """
@@ -65,7 +65,7 @@ from log.batch b
 join unnest(%(indexes)b::bigint[], %(streams)b::bigint[], %(firsts)b::bigint[]) as l (log_index, stream_id, first_seq)
   on b.stream_id = l.stream_id and b.first_seq = l.first_seq
 join log.event e on e.stream_id = b.stream_id and e.seq between b.first_seq and b.last_seq
-where b.stream_id = any (%(streams)b::bigint[]) and {readable("e.envelope")} ->> 'type' = 'session.closed'
+where b.stream_id = any (%(streams)b::bigint[]) and {is_of_type("e.envelope", "session.closed")}
 group by l.log_index, b.stream_id order by l.log_index limit 1
 """
 

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 
 from audit.event_store import binary_copy, cluster
 from audit.event_store.binary_copy import BinaryArray
-from audit.event_store.readable import is_dated, readable
+from audit.event_store.readable import is_dated, is_of_type
 from audit.models import RegisterEntry
 from audit.reconciliation.night import Night
 from audit.register import in_force
@@ -26,7 +26,7 @@ from (
   select s.stream_id, coalesce(
     (select f.last_seq from audit_ledgerbatch f where f.stream_id = s.stream_id and f.kind = 'draws'),
     (select min(e.seq) from log.event e
-     where e.stream_id = s.stream_id and {readable("e.envelope")} ->> 'type' = 'session.closed')
+     where e.stream_id = s.stream_id and {is_of_type("e.envelope", "session.closed")})
   ) as seq
   from unnest(%b::bigint[]) as s (stream_id)) c
 join log.event e on e.stream_id = c.stream_id and e.seq = c.seq

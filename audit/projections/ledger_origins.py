@@ -21,7 +21,7 @@ import msgspec
 
 from audit.event_store import binary_copy, cluster
 from audit.event_store.archived import NOT_ARCHIVED
-from audit.event_store.readable import readable
+from audit.event_store.readable import is_of_type
 from audit.ledger.nights import COUNTED, CountedSession
 from audit.ledger.set_aside import latest_try
 from audit.models import BatchKind, Casino, LedgerBatch, LedgerSetAside, NightReport, SessionFigures, StreamEvidence
@@ -40,7 +40,7 @@ from log.batch b
 join unnest(%(streams)b::bigint[], %(firsts)b::bigint[]) as l (stream_id, first_seq)
   on b.stream_id = l.stream_id and b.first_seq = l.first_seq
 join log.event e on e.stream_id = b.stream_id and e.seq between b.first_seq and b.last_seq
-where b.stream_id = any (%(streams)b::bigint[]) and {readable("e.envelope")} ->> 'type' = 'session.closed'
+where b.stream_id = any (%(streams)b::bigint[]) and {is_of_type("e.envelope", "session.closed")}
 group by b.stream_id, b.first_seq
 """
 _ARCHIVED = f"select s.stream_id from log.stream s where s.stream_id = any (%b::bigint[]) and not {NOT_ARCHIVED}"

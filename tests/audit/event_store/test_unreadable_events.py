@@ -17,7 +17,7 @@ from django.utils import timezone
 from audit.adjudication import stream_reader
 from audit.casework import session_closing
 from audit.event_store import merkle, read
-from audit.event_store.readable import holds_unreadable, is_readable
+from audit.event_store.readable import holds_unreadable, is_of_type, is_readable
 from audit.ledger import feeding, order, shifts
 from audit.models import Casino as CasinoRow
 from audit.models import LedgerBatch, LoggedStream
@@ -183,3 +183,20 @@ def test_an_event_of_no_year_stops_no_alert_and_no_shift(night: Night, at: str) 
     append(night.first, "session.closed", "x", at=at)
     assert shifts._closes(night.ids) == before
     alerts.sweep(timezone.now())
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (r'{"type":"session.closed"}', True),
+        (r'{"type":"\u0073ession.closed"}', True),
+        (r'{"type":"session.opened","of":"session.closed"}', False),
+        (r'{"of":{"type":"session.closed"}}', None),
+        (r'{"type":"session.closed","of":"\u0000"}', None),
+        (r'{"type":"wager.placed"}', False),
+    ],
+)
+def test_the_type_of_an_event_is_found_however_it_is_spelled(body: str, expected: bool | None) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"select {is_of_type('b', 'session.closed')} from (select %s::json as b) t", [body])
+        assert cursor.fetchall() == [(expected,)]
