@@ -26,6 +26,7 @@ import structlog
 from django.db import transaction
 from django.utils import timezone
 
+from audit.adjudication.stream_reader import gc_paused
 from audit.ledger import evenings, nights, order, set_aside
 from audit.ledger.expected import stated_of
 from audit.ledger.questions import ask
@@ -176,7 +177,8 @@ def _feed_or_set_aside(casino: Casino, row: LedgerBatch, year: int, *, leaves: t
     """
     if not row.error:
         try:
-            return _feed(casino, row, year, list(batches_of(row)), leaves=leaves)
+            with gc_paused():
+                return _feed(casino, row, year, list(batches_of(row)), leaves=leaves)
         except StreamLocked:
             raise
         except Exception as failure:
@@ -289,33 +291,35 @@ def _hold_processes(casino: Casino, ledger: Ledger, seen: list[Fed]) -> dict[str
 
 def _keep(casino: Casino, ledger: Ledger, held: dict[str, LedgerProcess], day: date) -> dict[str, LedgerProcess]:
     """Store every process that was fed, and its level where its year begins, and return the rows by name."""
-    rows, levels = {}, []
+    begun = {name: _begun(casino, process, day) for name, process in ledger.processes.items() if name not in held}
+    for name in LedgerProcess.objects.filter(casino=casino, name__in=begun).values_list("name", flat=True):
+        begun[name].generation += 1
+    rows, levels = held | begun, []
     for name, process in ledger.processes.items():
-        row = held.get(name)
-        if row is None:
-            generations = LedgerProcess.objects.filter(casino=casino, name=name).count()
-            row = LedgerProcess(
-                casino=casino,
-                name=name,
-                kind=process.kind,
-                subject=process.subject,
-                variant=process.variant,
-                generation=generations + 1,
-                null=KINDS[process.kind].null,
-                first_day=day,
-            )
-        begins_year = row.pk is None or row.year != process.year
+        row = rows[name]
+        if name in begun or row.year != process.year:
+            opening = kept(process.opening)
+            levels.append(LedgerLevel(process=row, year=process.year, alpha=process.alpha, opening=opening))
         row.state = msgspec.json.encode(process, order="sorted")
         row.wealth, row.highest, row.opening = kept(process.evidence), kept(process.highest), kept(process.opening)
         row.year, row.alpha, row.draws = process.year, process.alpha, process.draws
         row.sessions += 1
         row.first_day = min(row.first_day, day)
-        if row.pk is None:
-            row.save()
-        else:
+        if name in held:
             row.save(update_fields=_FED)
-        rows[name] = row
-        if begins_year:
-            levels.append(LedgerLevel(process=row, year=row.year, alpha=row.alpha, opening=row.opening))
+    LedgerProcess.objects.bulk_create(begun.values())
     LedgerLevel.objects.bulk_create(levels)
     return rows
+
+
+def _begun(casino: Casino, process: Process, day: date) -> LedgerProcess:
+    """Return the row of a process that begins, the first of its name."""
+    return LedgerProcess(
+        casino=casino,
+        name=name_of(process),
+        kind=process.kind,
+        subject=process.subject,
+        variant=process.variant,
+        null=KINDS[process.kind].null,
+        first_day=day,
+    )

@@ -12,6 +12,7 @@ from datetime import date
 import msgspec
 from msgspec import Struct
 
+from audit.adjudication.stream_reader import gc_paused
 from audit.ledger.set_aside import error_of
 from audit.ledger.shifts import shifts_of
 from audit.models import BatchKind, Casino, LedgerBatch, LedgerSetAside, LoggedStream, NightReport, NightState
@@ -72,8 +73,9 @@ def _rows_of(casino: Casino, report: NightReport) -> list[LedgerBatch]:
     Of a night that cannot be read there is the batch of its payouts with the error. Raise ``StreamLocked``.
     """
     try:
-        night = _night(casino, report)
-        return [*_counts(night), _payouts(night)]
+        with gc_paused():
+            night = _night(casino, report)
+            return [*_counts(night), _payouts(night)]
     except sessions.StreamLocked:
         raise
     except Exception as failure:

@@ -50,6 +50,7 @@ class StreamLocked(Exception):
     """Another worker is adjudicating the stream. Try again later."""
 
 
+@stream_reader.gc_paused()
 def compute_figures(stream_id: int, last_seq: int) -> SessionFigures:
     """Return the figures of a stream through ``last_seq``, computed unless they are stored. Raise ``StreamLocked``."""
     stored = stored_figures(stream_id, last_seq)
@@ -70,8 +71,7 @@ def _faults_of(stream_id: int) -> int:
 
 def _keep(key: Key, readings: Mapping[str, Any], projection: PersonsProjection, faults: int) -> SessionFigures:
     """Store what a session was read for, unless it is stored, and return its figures."""
-    with stream_reader.gc_paused():
-        figures, money, evidence = projection.figures(), projection.money(), projection.evidence
+    figures, money, evidence = projection.figures(), projection.money(), projection.evidence
     waiting = waiting_of(key["stream_id"], key["last_seq"], readings, figures)
     kept = {
         "figures": night.encode(figures),
