@@ -127,13 +127,20 @@ def _cut(digits: int, shift: int) -> Factor:
 @lru_cache(1 << 16)
 def power(odds: int, times: int) -> Factor:
     """Return (``odds`` / 2⁶⁴) to the power of ``times`` ≥ 0, rounded down."""
-    result, square = ONE, Factor(odds, ODDS_BITS)
-    while times:
-        if times & 1:
-            result = result.times(square)
-        times >>= 1
-        square = square.times(square)
+    result = ONE
+    for bit in range(times.bit_length()):
+        if times >> bit & 1:
+            result = result.times(_squared(odds, bit))
     return result
+
+
+@lru_cache(1 << 16)
+def _squared(odds: int, often: int) -> Factor:
+    """Return (``odds`` / 2⁶⁴), squared so ``often``: each time rounded down."""
+    if not often:
+        return Factor(odds, ODDS_BITS)
+    root = _squared(odds, often - 1)
+    return root.times(root)
 
 
 class ArcBets(NamedTuple):

@@ -164,15 +164,15 @@ def _by_analogy(article: Article, ruleset: str) -> tuple[Covered, ...]:
         for each in _governed(other, ruleset)
         for reading in each.readings
     }
+    cited = [(rule, _labels(rule, ruleset)) for rule in RULES.values() if ruleset in rule.rulesets]
     of_another_game = _of_another_game(article)
     entries = []
     for clause, *span in article.spans():
         rules = [
             rule.name
-            for rule in RULES.values()
-            if ruleset in rule.rulesets
-            and (rule.name in clause.rules or (clause.obligation and rule.name not in article.rules))
-            and _quotes(article, _labels(rule, ruleset), span)
+            for rule, labels in cited
+            if (rule.name in clause.rules or (clause.obligation and rule.name not in article.rules))
+            and _quotes(article, labels, span)
         ]
         readings = [
             each.name

@@ -60,6 +60,8 @@ from settlement.night.value import commission_due, luck_carried, present_value, 
 from settlement.state import Session, Wager
 from settlement.sums import Sum
 
+NOTHING = Fraction(0)
+
 REFUNDED = ("released", "refunded_half", "refunded_last_coup")
 """The statuses of a simple chance that a zero has hit and that ended without losing the whole stake."""
 
@@ -144,8 +146,8 @@ class WagerLine(Struct, frozen=True, kw_only=True, gc=False):
     undecided: int = 0
     imprisoned: int = 0
     zeros: int = 0
-    carried: Fraction = Fraction(0)
-    present_value: Fraction = Fraction(0)
+    carried: Fraction = NOTHING
+    present_value: Fraction = NOTHING
     refund: int = 0
 
     @property
@@ -164,7 +166,7 @@ def wager_line(session: Session, wager: Wager, debt: int | None = None) -> Wager
     """
     decided = 0
     undecided = imprisoned = refunded = 0
-    carried = present = Fraction(0)
+    carried = present = NOTHING
     if wager.undecided:
         if wager.status == "open":
             undecided = wager.standing
@@ -299,7 +301,7 @@ def concession_line(name: str, kind: str, amount: int) -> WagerLine:
         bet="",
         status=kind,
         decided=0,
-        theoretical=Fraction(0),
+        theoretical=NOTHING,
         adjudicated=Win(),
         recorded=Win(winnings=amount),
     )
@@ -320,7 +322,7 @@ class Bridge(Struct, frozen=True, kw_only=True):
     unadjudicated: int = 0
     undecided: int = 0
     imprisoned: int = 0
-    carried: Fraction = Fraction(0)
+    carried: Fraction = NOTHING
 
     @classmethod
     def of(cls, bank: Bank, sums: Iterable[LineSum]) -> Bridge:
@@ -414,7 +416,7 @@ def in_minor_units(amounts: Sequence[Fraction | int], total: int | None = None) 
     equal ones.
     """
     whole = [floor(amount) for amount in amounts]
-    exact = sum((Fraction(amount) for amount in amounts), Fraction(0))
+    exact = sum((Fraction(amount) for amount in amounts), NOTHING)
     if total is None:
         total = floor(exact + Fraction(1, 2))
     assert abs(total - exact) < 1, "a total is rounded, and no more"

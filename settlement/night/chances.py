@@ -76,9 +76,9 @@ class Outlook:
 
 def outlook_of(changes: Iterable[Fraction], ways: Sequence[int]) -> Outlook:
     """Return the outlook of changes in minor units."""
-    exact = list(changes)
-    scale = lcm(*(change.denominator for change in exact))
-    scaled = [change.numerator * (scale // change.denominator) for change in exact]
+    exact = [change.as_integer_ratio() for change in changes]
+    scale = lcm(*[per for _amount, per in exact])
+    scaled = [amount * (scale // per) for amount, per in exact]
     assert sum(map(mul, ways, scaled)) == 0, "a fair draw moves no expectation"
     return Outlook(scaled, ways, scale)
 
@@ -89,7 +89,7 @@ def together(stakes: Sequence[Outlook], ways: Sequence[int]) -> Outlook:
         return stakes[0] if stakes else Outlook([0] * len(ways), ways, 1)
     scale = lcm(*[ahead.scale for ahead in stakes])
     scaled = [
-        ahead.changes if ahead.scale == scale else [change * (scale // ahead.scale) for change in ahead.changes]
+        ahead.changes if ahead.scale == scale else map((scale // ahead.scale).__mul__, ahead.changes)
         for ahead in stakes
     ]
     return Outlook(list(map(sum, zip(*scaled, strict=True))), ways, scale)
