@@ -169,9 +169,14 @@ class DrawnBets(NamedTuple):
             for index, odds in enumerate(self.bets.odds):
                 worth = {each: _worth(odds, each, longest) for each, _times in every}
                 total = sum(times * worth[each] for each, times in every)
+                held = after[index]
                 for left, each in zip(range(number, 0, -1), his, strict=False):
-                    after[index] = min(LARGEST, after[index] * worth[each] * left // total)
-                    total -= worth[each]
+                    own = worth[each]
+                    held = held * own * left // total
+                    if held > LARGEST:
+                        held = LARGEST
+                    total -= own
+                after[index] = held
         return after
 
 

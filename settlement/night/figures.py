@@ -163,8 +163,8 @@ class Sums:
         self.errors: list[tuple[WagerLine, Wager | None]] = []
         self.standing: list[UndecidedStake] = []
 
-    def add(self, line: WagerLine, wager: Wager | None, player: str = NOBODY) -> None:
-        """Add one line; ``wager`` is None for money apart from wagers."""
+    def add(self, line: WagerLine, wager: Wager | None, player: str = NOBODY) -> int:
+        """Add one line, and return its payout error; ``wager`` is None for money apart from wagers."""
         key = line.bet, player
         of_both = self.lines.get(key)
         if of_both is None:
@@ -173,7 +173,8 @@ class Sums:
         of_both.add(line, won)
         if len(self.wins) <= WINS_NOTED:
             self.wins.append((when(wager), won))
-        if won - line.adjudicated.total != line.unadjudicated:
+        error = won - line.adjudicated.total - line.unadjudicated
+        if error:
             self.errors.append((line, wager))
         if line.undecided or line.imprisoned:
             assert wager is not None, "only a stake is in play"
@@ -189,6 +190,7 @@ class Sums:
                     line.present_value,
                 )
             )
+        return error
 
 
 class SessionProjection:

@@ -91,7 +91,9 @@ class Coups:
         if side is None or player == NOBODY or not wager.decided_by:
             return
         chances = self._by_coup.setdefault(wager.decided_by, {}).setdefault(player, {})
-        sides = chances.setdefault((side[0], wager.number), Sides([0, 0], 0, ""))
+        sides = chances.get((side[0], wager.number))
+        if sides is None:
+            sides = chances[side[0], wager.number] = Sides([0, 0], 0, "")
         sides.amounts[side[1]] += wager.standing
         sides.placed_by, sides.wager = max((sides.placed_by, sides.wager), (wager.placed_by, wager.id))
 

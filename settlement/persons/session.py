@@ -232,19 +232,20 @@ class PersonSums(Sums):
         self._given_to = notes.given_to()
         self._apart: Counter[str] = Counter()  # lines of money apart from wagers, by player
 
-    def add(self, line: WagerLine, wager: Wager | None, player: str = NOBODY) -> None:
-        """Add one line. The player of a wager is in it."""
+    def add(self, line: WagerLine, wager: Wager | None, player: str = NOBODY) -> int:
+        """Add one line, and return its payout error. The player of a wager is in it."""
         if wager is None:
             player = self._given_to.get(line.wager, NOBODY)
             self._apart[player] += 1
         else:
             player = wager.player or NOBODY
             self.coups.add(wager, player)
-        super().add(line, wager, player)
+        error = super().add(line, wager, player)
         croupier, seq = self._payers.get(line.wager, (NOBODY, 0))
         if croupier:
             coup = wager.decided_by if wager is not None else None
-            self.paid[coup or seq, croupier] += line.payout_error
+            self.paid[coup or seq, croupier] += error
+        return error
 
     def plays(self) -> dict[str, Play]:
         """Return the play of each player, without tips and the variance of his luck."""
