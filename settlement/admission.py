@@ -44,17 +44,23 @@ def _refuse_other_currency(sent: str) -> None:
         raise ShapeError(f"'{sent}' is no currency of ISO 4217" + (f"; {hint}" if hint else ""), "/data/currency")
 
 
-def are_surely_admitted(events: Sequence[Event]) -> bool:
-    """Whether all of ``events`` are admitted whatever their ruleset: a quick look that says no too often, if at all."""
+def to_look_at(events: Sequence[Event]) -> Sequence[int]:
+    """Return the indexes of those of ``events`` that need a close look: a quick one names too many, if at all.
+
+    Any other is admitted, whatever the ruleset. Few name more persons than a player; where one of those is a name, or a
+    bet is in capitals, all are looked at.
+    """
     persons: set[object] = {event.actor for event in events}
-    for event in events:
+    closely = []
+    for index, event in enumerate(events):
         kind = type(event)
         if kind in NAMES_A_PLAYER:
             persons.add(event.data.player)  # type: ignore[union-attr]
         elif kind in PERSONS_OF or kind in OPENERS:
-            return False
+            closely.append(index)
     bets = {event.data.bet for event in events if isinstance(event, WagerPlaced)}
-    return all(map(is_opaque, persons)) and not any(bet.lower() in _every_bet() for bet in bets if bet != bet.lower())
+    is_dubious = any(bet.lower() in _every_bet() for bet in bets if bet != bet.lower())
+    return range(len(events)) if is_dubious or not all(map(is_opaque, persons)) else closely
 
 
 @cache

@@ -44,7 +44,7 @@ from audit.ingest.bodies import MAX_EVENTS
 from audit.ingest.receipts import receipt
 from audit.models import FIRST_SANDBOX_ID, ApiKey, KeyScope
 from audit.transparency import signing_keys
-from settlement.admission import are_surely_admitted
+from settlement.admission import to_look_at
 from settlement.codec import decode_canonical_all, next_seq_after
 from settlement.events import OPENERS
 from settlement.plain_texts import are_surely_plain
@@ -259,6 +259,6 @@ def columns_of(stream: str, body: bytes) -> tuple[Columns, int] | None:
     seqs = [event.seq for event in events]
     if seqs != list(range(seqs[0], seqs[0] + len(seqs))) or {event.stream for event in events} != {stream}:
         return None
-    if not _OPENING.isdisjoint(map(type, events)) or not are_surely_admitted(events) or not are_surely_plain(envelopes):
+    if not _OPENING.isdisjoint(map(type, events)) or to_look_at(events) or not are_surely_plain(envelopes):
         return None
     return Columns(seqs, [event.occurred_at for event in events], envelopes), next_seq_after(events[-1])

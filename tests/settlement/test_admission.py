@@ -10,7 +10,7 @@ import pytest
 from babel import core as babel_core
 
 from settlement import ShapeError, adjudicate, canonical, decode
-from settlement.admission import are_surely_admitted, refuse_unless_admitted
+from settlement.admission import refuse_unless_admitted, to_look_at
 from settlement.codec import (
     MAX_DEPTH,
     MAX_EXT_BYTES,
@@ -98,10 +98,24 @@ STAFF = [{"person": "C1", "role": "chef_de_table"}, {"person": "Jean Petit", "ro
 )
 def test_a_name_is_refused_wherever_a_person_stands(raw: bytes, pointer: str) -> None:
     assert refused_at(raw) == pointer
-    assert not are_surely_admitted([decode_one_stored(raw)])
+    assert [*to_look_at([decode_one_stored(raw)])] == [0]
     with pytest.raises(ShapeError) as refused:
         refuse_unless_admitted(decode_one_stored(raw), "fr-craps")
     assert refused.value.pointer == pointer
+
+
+def test_of_a_batch_only_those_that_name_more_than_a_player_are_looked_at_unless_somebody_is_named() -> None:
+    def batch(player: str, croupier: str, bet: str = "win") -> list[Event]:
+        wager = event("s", 2, "wager.placed", wager="w", bet=bet, stake=1, player=player)
+        return [
+            decode_one_stored(each)
+            for each in (wager, event("s", 3, "staff.assigned", person=croupier, role="croupier"), wager)
+        ]
+
+    assert [*to_look_at(batch("p1", "c1"))] == [1]
+    assert [*to_look_at(batch("p1", "Zoé Savard"))] == [1], "whose name is refused there"
+    assert [*to_look_at(batch("Zoé Savard", "c1"))] == [0, 1, 2]
+    assert [*to_look_at(batch("p1", "c1", "Win"))] == [0, 1, 2]
 
 
 def test_what_is_stored_is_read_as_ever() -> None:
@@ -127,7 +141,7 @@ def test_a_bet_in_capitals_is_refused_with_the_word_meant(bet: str, ruleset: str
         adjudicate(placed(bet, ruleset))
     assert refused.value.pointer == "/data/bet"
     wager = decode(placed(bet, ruleset)[1])
-    assert not are_surely_admitted([wager])
+    assert [*to_look_at([wager])] == [0]
     with pytest.raises(ShapeError, match=meant):
         refuse_unless_admitted(wager, ruleset)
 
@@ -182,7 +196,7 @@ def test_every_word_is_the_likely_word_of_itself() -> None:
 def opens(ruleset: str, **data: Any) -> SessionOpened:
     opened = decode(opener("s", ruleset, **data))
     assert isinstance(opened, SessionOpened)
-    assert not are_surely_admitted([opened])
+    assert [*to_look_at([opened])] == [0]
     return opened
 
 
@@ -365,7 +379,7 @@ def test_a_currency_that_there_is_not_is_refused(sent: str, hint: str) -> None:
             refuse_unless_admitted(new, "fr-craps")
         assert refused.value.pointer == "/data/currency"
         assert refused.value.reason.endswith(hint)
-        assert not are_surely_admitted([new])
+        assert [*to_look_at([new])] == [0]
 
 
 @pytest.mark.parametrize("sent", ["EUR", "CHF", "JPY", "FRF", "DEM", "XAF", "XPF"])
