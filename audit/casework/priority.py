@@ -184,7 +184,9 @@ def with_due_group(findings: QuerySet[Finding], now: datetime | None = None) -> 
     """Return ``findings``, which have their priority, with the number of their group: ``FIRST`` before all others, then
     that in which their deadline lies, ``LATE`` where it has passed."""
     now = now or timezone.now()
-    first = When(priority_evidence__gte=STRONGEST, priority_money=1, then=Value(FIRST))
+    # Of what asks nothing about a person, the money is not found out: ``null and …`` would have to look at it.
+    asks = Q(priority_evidence__gte=STRONGEST, priority_evidence__isnull=False)
+    first = When(asks & Q(priority_money=1), then=Value(FIRST))
     groups = [When(case__deadline__lt=now + ends, then=Value(group)) for group, ends in enumerate(DUE, LATE)]
     last = Value(LATE + len(DUE))
     return findings.annotate(due_group=Case(first, *groups, default=last, output_field=IntegerField()))
@@ -200,6 +202,7 @@ def _money_step() -> Func:
     question about a person, by what he won or lost beyond chance.
 
     One look into an index: the threshold is that of the finding outside, whose casino and currency are its case's.
+    Without ``offset 0`` PostgreSQL would find out what is owed once for each comparison.
     """
     return Func(
         F("casino__priority_threshold") * units_of_currency(),
@@ -208,7 +211,7 @@ def _money_step() -> Func:
             f" when owed < threshold / {SHARE_OF_THRESHOLD} then -1 when owed is not null then 0 end"
             f" from (select case when {_IS_QUESTION} then (select max(abs((m.facts ->> 'beyond_chance')::bigint))"
             f" from audit_finding m where {_OF_QUESTION}) else ({owed_sql()}) end as owed,"
-            " %(expressions)s as threshold) of_case)"
+            " %(expressions)s as threshold offset 0) of_case)"
         ),
         output_field=IntegerField(),
     )

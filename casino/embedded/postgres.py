@@ -169,8 +169,7 @@ class EmbeddedPostgres:
 
     def _start(self, tools: Path) -> None:
         options = (
-            f"-c listen_addresses='' -c unix_socket_directories='{self.sockets}' -c max_connections=100 -c jit=off"
-            f" {self.options}"
+            f"-c listen_addresses='' -c unix_socket_directories='{self.sockets}' -c max_connections=100 {self.options}"
         )
         log = self.cluster / "server.log"
         for attempt in range(1, ATTEMPTS + 1):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
+from django.db import connection
 from django.test import Client
 
 from casino.secret import secret_key
@@ -27,6 +28,13 @@ def test_no_worker_takes_orders_from_the_broker_but_tasks() -> None:
 
     assert app.conf.worker_enable_remote_control is False
     assert app.conf.accept_content == ["json"]
+
+
+@pytest.mark.django_db
+def test_postgresql_compiles_no_statement_whatever_its_own_setting_is() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("select setting, reset_val, source from pg_settings where name = 'jit'")
+        assert cursor.fetchone() == ("off", "off", "client")
 
 
 def test_the_secret_key_is_generated_once_and_readable_by_its_owner_only(tmp_path: Path) -> None:

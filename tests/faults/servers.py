@@ -104,7 +104,7 @@ def replica_of(primary: Server, data: Path) -> Server:
 
 
 def start_replica(replica: Server) -> None:
-    options = f"-c listen_addresses='' -c unix_socket_directories='{replica.sockets}' -c jit=off"
+    options = f"-c listen_addresses='' -c unix_socket_directories='{replica.sockets}'"
     log = replica.cluster / "server.log"
     run(binaries() / "pg_ctl", "-D", replica.cluster, "-w", "-l", log, "-o", options, "start", data=replica.data)
 
