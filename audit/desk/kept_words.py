@@ -17,6 +17,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
+from audit.event_store.audit_trail import as_typed
+
 FIELD = "written_in"
 """The signed field of a form: the id of its officer, and its name."""
 
@@ -43,7 +45,7 @@ def keep(request: HttpRequest, page: str) -> bool:
     """Keep what the form of a POST says for the page at the path ``page``; return whether there was anything."""
     form = _form_of(request)
     sent = (name for name in request.POST if name in TEXTS or name.startswith(REASON_OF))
-    texts = {name: text[:MOST] for name in sent if (text := request.POST[name].replace("\r\n", "\n")).strip()}
+    texts = {name: text[:MOST] for name in sent if (text := as_typed(request.POST[name])).strip()}
     if form is None or not texts:
         return False
     request.session[_KEPT] = {"officer": form[0], "form": form[1], "page": page, "texts": texts}

@@ -60,11 +60,13 @@ _decode = msgspec.json.Decoder().decode
 
 
 def cleaned(reason: str, *, most: int = MAX_REASON) -> str:
-    """Return a reason as an entry keeps it: without what JSON or PostgreSQL cannot hold, ``most`` characters of it.
+    """Return a reason as an entry keeps it: without what JSON or PostgreSQL cannot hold, ``most`` characters of it."""
+    return as_typed(reason.encode(errors="ignore").decode().replace("\0", "")).strip()[:most]
 
-    A form sends a line break as two characters and has counted one: a text that fits into its field is kept whole.
-    """
-    return reason.encode(errors="ignore").decode().replace("\0", "").replace("\r\n", "\n").strip()[:most]
+
+def as_typed(text: str) -> str:
+    """Return a text of a form as its field has it: the field counts one character for a line break, and sends two."""
+    return text.replace("\r\n", "\n")
 
 
 @dataclass(frozen=True, slots=True)

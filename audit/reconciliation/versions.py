@@ -150,7 +150,7 @@ def _completeness(night: Night, now: datetime) -> NightState:
 
 def add_signoff_exception(report: NightReport, code: str, reason: str, *, officer: Officer) -> SignoffException:
     """Sign a report's shortcoming ``code`` in an officer's name. Raise ``SignatureRefused``."""
-    reason = reason.replace("\r\n", "\n").strip()
+    reason = audit_trail.as_typed(reason).strip()
     if code not in report.parsed_content()["needs"]:
         raise SignatureRefused("exception-not-needed", [code])
     if not reason or reason != audit_trail.cleaned(reason):

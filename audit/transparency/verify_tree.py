@@ -91,12 +91,9 @@ class TreeVerification:
             if (checkpoint.size, checkpoint.root) != (leaves, bytes(root)) or note.count("\n— ") != 1:
                 self._fault("checkpoint", f"number {number} is not what its note says")
             signed.append((f"number {number}", checkpoint))
-        if size < tree.size():
-            self._fault(
-                "checkpoint", f"number {numbers + 1} of {tree.size()} leaves is missing: the newest is of {size}"
-            )
-        elif size > tree.size():
-            self._fault("checkpoint", f"the newest is of {size} leaves, and there are {tree.size()}")
+        if size != tree.size():
+            missing = f"number {numbers + 1} is missing: " if size < tree.size() else ""
+            self._fault("checkpoint", f"{missing}the newest is of {size} leaves, and there are {tree.size()}")
         return signed
 
     def _verify_leaves(self, by_size: dict[int, list[tuple[str, Checkpoint]]]) -> None:
