@@ -312,6 +312,21 @@ def test_everything_around_events_and_batches_is_verified_too(streams: list[str]
     assert outcome.faults
 
 
+@pytest.mark.usefixtures("streams")
+def test_the_newest_checkpoint_is_missing_by_its_number_and_leaves_without_one_are_counted() -> None:
+    with connection.cursor() as cursor:
+        cursor.execute("select number, size from log.checkpoint order by number desc limit 2")
+        (newest, size), (_before, size_before) = cursor.fetchall()
+    deletions = (
+        ("checkpoint where number = (select max(number) from log.checkpoint)", f"number {newest} is missing: the newest"
+         f" is of {size_before} leaves, and there are {size}"),
+        (f"leaf where log_index = {size - 1}", f"the newest is of {size} leaves, and there are {size - 1}"),
+    )  # fmt: skip
+    for rows, says in deletions:
+        _, outcome = verified_after(lambda cursor, rows=rows: cursor.execute(f"delete from log.{rows}"))
+        assert says in [fault.what for fault in outcome.faults if fault.part == "checkpoint"]
+
+
 def test_a_session_that_is_moved_into_the_space_of_sandboxes_is_named(streams: list[str]) -> None:
     """There nothing is verified and all can be deleted. The leaf is moved with it, so that it has its batch."""
 
