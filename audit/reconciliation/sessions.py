@@ -226,7 +226,10 @@ def evidence_of(stream_id: int, last_seq: int) -> bytes:
     if read.corrections_of(stream_id):  # which of them wait is found by adjudication
         bring_up_to_date(stream_id)
     key = key_of(stream_id, last_seq, digest_of(readings))
-    return keep_evidence(key, _projection_of(key, readings).evidence)
+    projection = _projection_of(key, readings)
+    with transaction.atomic():
+        keep_money(key, projection.money())  # a question of the ledger says what its player staked and won
+        return keep_evidence(key, projection.evidence)
 
 
 def keep_evidence(key: Key, evidence: Observations) -> bytes:

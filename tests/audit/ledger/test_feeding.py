@@ -565,6 +565,31 @@ def test_findings_that_gather_on_a_croupier_and_a_player_are_questions_about_bot
     assert list(wrong_ledger(casino.pk)) == []
 
 
+def test_a_question_says_what_its_player_staked_though_nobody_has_added_up_the_session(casino: Casino) -> None:
+    record(casino, won_each_time(casino, 20))
+    seal()
+    feeding.feed(casino)
+    question = LedgerQuestion.objects.get(process__kind="player-luck", process__subject="p")
+    facts = Finding.objects.get(pk=question.finding_id).facts
+    assert (facts["nights"], facts["staked"]) == (1, 20 * 500)
+    assert list(wrong_ledger(casino.pk)) == []
+
+
+def won_each_time(casino: Casino, coups: int) -> Events:
+    """Return a session in which one player stakes 5.00 on 0 at each coup, and 0 falls each time."""
+    [opened, *_, closed] = events = spun(casino, ["0"] * coups)
+    following: list[tuple[str, dict[str, Any]]] = []
+    for coup in range(coups):
+        stake = {"wager": f"w{coup}", "player": "p", "bet": "plein", "numbers": ["0"], "stake": 500}
+        following += [("wager.placed", stake), ("ball.settled", {"pocket": "0"})]
+    opened["data"].update(observes=["results", "wagers"])
+    numbered = [(opened["type"], opened["data"]), *following, (closed["type"], closed["data"])]
+    return [
+        {**events[0], "seq": seq, "type": kind, "data": data, "occurred_at": f"{DAY}T20:00:{seq:02}+01:00"}
+        for seq, (kind, data) in enumerate(numbered, start=1)
+    ]
+
+
 def test_a_run_of_the_night_leaves_the_questions_of_the_ledger(casino: Casino) -> None:
     record(casino, spun(casino, ["17"] * 20))
     seal()
