@@ -17,6 +17,7 @@ from audit.access.scope import Scope
 from audit.adjudication.incidents import look_up_consequences
 from audit.api.keyed_view import KeyedView, key_of
 from audit.casework.priority import with_priority
+from audit.casework.urgency import priority_of
 from audit.corrections.decisions import decisions_of, needs_officers, state_of
 from audit.corrections.superseding import look_up_corrections
 from audit.models import (
@@ -209,7 +210,7 @@ class FindingSerializer(serializers.Serializer[Finding]):
             "ruleset": instance.ruleset,
             "engine_version": instance.engine_version,
             "status": instance.status,
-            "priority": instance.priority,  # type: ignore[attr-defined]  # annotated
+            "priority": priority_of(instance),
             "superseded_at": instance.superseded_at.isoformat() if instance.superseded_at else None,
             "superseded_by": _superseded_by(instance),
             "correction": self._correction(instance),

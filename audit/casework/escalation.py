@@ -12,6 +12,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope, officers_with
 from audit.casework.priority import with_priority
+from audit.casework.urgency import priority_of
 from audit.event_store import audit_trail
 from audit.models import (
     AlertNotice,
@@ -108,7 +109,7 @@ def requests_to_mail(now: datetime) -> list[int]:
     """Return the ids of the requests for video that no mail server has taken yet, and are to be tried, by priority."""
     waiting = VideoRequest.objects.filter(is_due(now)).order_by("pk")
     found = with_priority(Finding.objects.filter(pk__in=waiting.values("finding")))
-    levels = dict(found.values_list("pk", "priority"))
+    levels = {each.pk: priority_of(each) for each in found.only("pk")}
     by_priority = sorted(waiting, key=lambda each: -(levels[each.finding_id] or 0))
     return [each.pk for each in by_priority]
 

@@ -24,7 +24,8 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
 from audit.casework.debts import with_money
-from audit.casework.priority import priority_of, with_priority
+from audit.casework.priority import with_priority
+from audit.casework.urgency import priority_of
 from audit.models import Case, CaseAction, Casino, Finding, Officer, VideoRequest
 from audit.models.cases import State
 
@@ -72,8 +73,9 @@ def actions_of_others(officer: Officer, now: datetime) -> QuerySet[CaseAction]:
     about = (
         Q(type="case.assigned", about=officer.get_username(), case__assigned_to=officer)
         | Q(reason__regex=mention_of(officer))
-        | Q(Exists(proposed), type__in=("case.closed", "case.sent_back"))
-        | Q(Exists(before), type="case.reopened")
+        # Of what is of another type, PostgreSQL looks for no earlier action: it reads conditions in this order.
+        | (Q(type__in=("case.closed", "case.sent_back")) & Q(Exists(proposed)))
+        | (Q(type="case.reopened") & Q(Exists(before)))
     )
     recent = CaseAction.objects.filter(at__gt=now - SHOWN_FOR).exclude(officer=officer)
     return recent.filter(about).exclude(Exists(own.filter(at__gt=OuterRef("at")))).order_by("-at", "-pk")

@@ -19,19 +19,23 @@ exports, the interface and its webhooks.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from typing import Any
 
+from django.contrib.postgres.fields import ArrayField
 from django.db import DEFAULT_DB_ALIAS
 from django.db.models import (
     BooleanField,
     Case,
     CharField,
+    DateTimeField,
     DurationField,
     Exists,
     F,
+    Field,
     Func,
     IntegerField,
     JSONField,
@@ -47,14 +51,13 @@ from django.utils import timezone
 from django.utils.translation import get_language, gettext
 
 from audit.casework.debts import owed_sql
+from audit.casework.urgency import HIGHEST, Urgency, priority_of, urgency_of
 from audit.casework.video import is_deadlines_reason
 from audit.models import Case as CaseRow
 from audit.models import Finding
 from audit.models.adjudication import Severity
 from audit.presentation import labelled, money_in_prose, multiple, whole_times
 from settlement.catalogue.sentences import EXPONENTS, minor_units
-
-HIGHEST = 4
 
 LEAST_SEVERE = 3
 """The weight of a case of which every finding is for information."""
@@ -156,44 +159,80 @@ def units_of_currency() -> Func:
     return Func(F("currency"), template=_MINOR_UNITS, output_field=IntegerField())
 
 
-def with_priority(findings: QuerySet[Finding]) -> QuerySet[Any]:
-    """Return ``findings``, each with what its priority comes from, and the priority: None where there is no case.
-
-    ``priority_money`` is -1, 0 or 1, ``priority_repeated`` whether others are like it, ``priority_persons`` whether
-    several persons are concerned, ``priority_watched`` whether a player is on the watch list; ``priority_evidence`` is
-    the power of ten of the odds against chance of a question about a person, None of anything else. ``question_facts``
-    are what the latest question of its incident says that the person staked and won; None if none does.
-    """
-    described = findings.annotate(
-        priority_money=_money_step(),
-        priority_repeated=is_repeated(),
-        priority_evidence=RawSQL(_EVIDENCE, (), IntegerField()),
-        priority_persons=RawSQL(_PERSONS, (), BooleanField()),
-        priority_watched=RawSQL(_WATCHED, (), BooleanField()),
-        question_facts=RawSQL(_FACTS, (), JSONField(null=True)),
-    )
-    return described.annotate(priority=Case(When(case=None, then=Value(None)), default=_priority()))
+def with_priority(findings: QuerySet[Finding], now: datetime | None = None) -> QuerySet[Any]:
+    """Return ``findings``, each with its ``urgency``, an ``Urgency``, which ``urgency_of`` returns."""
+    compared = ", ".join(f"found.{name}" for name in (*COMPARED, "facts"))
+    described = f"jsonb_build_array({{level}}, {{group}}, {compared})"
+    return findings.annotate(urgency=_Found(described, now, _UrgencyField()))
 
 
 def by_urgency(findings: QuerySet[Finding], now: datetime | None = None) -> QuerySet[Any]:
-    """Return ``findings`` in the order of the queue. They have their priority, and ``due_group``."""
-    return with_due_group(with_priority(findings), now).order_by(*URGENCY)
+    """Return ``findings`` in the order of the queue."""
+    return findings.annotate(place=_place(now)).order_by(*URGENCY)
 
 
-def with_due_group(findings: QuerySet[Finding], now: datetime | None = None) -> QuerySet[Any]:
-    """Return ``findings``, which have their priority, with the number of their group: ``FIRST`` before all others, then
-    that in which their deadline lies, ``LATE`` where it has passed."""
-    now = now or timezone.now()
-    # Of what asks nothing about a person, the money is not found out: ``null and …`` would have to look at it.
-    asks = Q(priority_evidence__gte=STRONGEST, priority_evidence__isnull=False)
-    first = When(asks & Q(priority_money=1), then=Value(FIRST))
-    groups = [When(case__deadline__lt=now + ends, then=Value(group)) for group, ends in enumerate(DUE, LATE)]
-    last = Value(LATE + len(DUE))
-    return findings.annotate(due_group=Case(first, *groups, default=last, output_field=IntegerField()))
+def with_order(findings: QuerySet[Finding], now: datetime | None = None) -> QuerySet[Any]:
+    """Return ``findings``, each with the columns by which a queue is in order: those of ``URGENCY``, ``priority`` and
+    ``due_group``, which are level and group of ``Urgency``, and those of ``COMPARED``, from which they come."""
+    return findings.annotate(
+        place=_place(now),
+        priority=_Found("{level}", now, IntegerField()),
+        due_group=_Found("{group}", now, IntegerField()),
+        **_compared(),
+    )
 
 
-URGENCY = (F("due_group").asc(), F("priority").desc(nulls_last=True), "case__deadline", "-pk")
-"""The order of the queue, of findings with ``due_group`` and ``priority``."""
+URGENCY = (F("place").asc(), "case__deadline", "-pk")
+"""The order of the queue, of findings with their ``place``."""
+
+COMPARED = ("priority_money", "priority_repeated", "priority_evidence", "priority_persons", "priority_watched")
+"""From what a priority comes, beside the rule and the weight of its case."""
+
+
+def _compared() -> dict[str, Any]:
+    found = (
+        *(_money_step(), is_repeated(), RawSQL(_EVIDENCE, (), IntegerField())),
+        *(RawSQL(_PERSONS, (), BooleanField()), RawSQL(_WATCHED, (), BooleanField())),
+    )
+    return dict(zip(COMPARED, found, strict=True))
+
+
+def _place(now: datetime | None) -> Func:
+    """Return what puts the first group first and in it the highest priority: PostgreSQL has a null after a number."""
+    return _Found("array[{group}, -{level}]", now, ArrayField(IntegerField()))
+
+
+class _UrgencyField(JSONField):
+    """An ``Urgency`` as PostgreSQL writes it, a list of its fields."""
+
+    def from_db_value(self, *row: Any) -> Urgency | None:
+        found = super().from_db_value(*row)
+        return None if found is None else Urgency(*found)
+
+
+class _Found(Func):
+    """What ``shown`` says in SQL of the ``{level}`` and ``{group}`` of a finding, and of what they come from.
+
+    In one subquery: as columns of a query of Django's, each part would be found out for itself, once more for the
+    priority, and a third time for the group; so it would without ``offset 0``.
+    """
+
+    def __init__(self, shown: str, now: datetime | None, output_field: Field[Any, Any]) -> None:
+        facts = RawSQL(_FACTS, (), JSONField(null=True))
+        columns = (*_compared().values(), facts, F("case__rule"), F("case__weight"), F("case__deadline"))
+        super().__init__(*columns, output_field=output_field)
+        self.shown, self.now = shown, now or timezone.now()
+
+    def as_sql(self, compiler: Any, connection: Any, *_template: Any, **_context: Any) -> tuple[str, tuple[Any, ...]]:
+        written = {"level": priority_over("found"), "group": due_group_over("found", self.now)}
+        shown = self.shown.format_map({name: sql for name, (sql, _parameters) in written.items()})
+        of_shown = [each for name in re.findall(r"{(\w+)}", self.shown) for each in written[name][1]]
+        columns = ", ".join((*COMPARED, "facts", "case_rule", "case_weight", "case_deadline"))
+        template = f"(select {shown} from (select ".replace("%", "%%")
+        sql, parameters = super().as_sql(
+            compiler, connection, template=f"{template}%(expressions)s offset 0) as found ({columns}))"
+        )
+        return sql, (*of_shown, *parameters)
 
 
 @cache
@@ -240,29 +279,40 @@ def alike_of() -> QuerySet[Finding]:
 def priority_over(row: str) -> tuple[str, tuple[Any, ...]]:
     """Return the SQL of the priority and its parameters, over columns of ``row`` that are found out already.
 
-    They are those that ``with_priority`` annotates, ``case_rule`` and ``case_weight``. In a query of Django's, each
-    would be found out once for itself and once more for the priority.
+    They are those of ``COMPARED``, ``case_rule`` and ``case_weight``. It is null where there is no case.
     """
-    columns = {
-        name: RawSQL(f"{row}.{name}", (), output_field)
-        for name, output_field in (
-            ("priority_money", IntegerField()),
-            ("priority_repeated", BooleanField()),
-            ("priority_evidence", IntegerField()),
-            ("priority_persons", BooleanField()),
-            ("priority_watched", BooleanField()),
-            ("case_rule", CharField()),
-            ("case_weight", IntegerField()),
-        )
+    sql, parameters = _over(row, _priority("case_rule", "case_weight"))
+    return f"case when {row}.case_rule is not null then {sql} end", parameters
+
+
+def due_group_over(row: str, now: datetime) -> tuple[str, tuple[Any, ...]]:
+    """Return the SQL of the number of the group in the same way, over ``COMPARED`` and ``case_deadline``: ``FIRST``
+    before all others, then that in which the deadline lies, ``LATE`` where it has passed."""
+    # Of what asks nothing about a person, the money is not found out: ``null and …`` would have to look at it.
+    asks = Q(priority_evidence__gte=STRONGEST, priority_evidence__isnull=False)
+    first = When(asks & Q(priority_money=1), then=Value(FIRST))
+    groups = [When(case_deadline__lt=now + ends, then=Value(group)) for group, ends in enumerate(DUE, LATE)]
+    return _over(row, Case(first, *groups, default=Value(LATE + len(DUE)), output_field=IntegerField()))
+
+
+def _over(row: str, expression: Case) -> tuple[str, tuple[Any, ...]]:
+    """Return the SQL of ``expression`` and its parameters, over columns of ``row`` in place of those of a finding."""
+    fields = (IntegerField, BooleanField, IntegerField, BooleanField, BooleanField)
+    kinds = {
+        **dict(zip(COMPARED, fields, strict=True)),
+        "case_rule": CharField,
+        "case_weight": IntegerField,
+        "case_deadline": DateTimeField,
     }
-    query = Finding.objects.annotate(**columns).annotate(priority=_priority("case_rule", "case_weight")).query
-    sql, parameters = query.get_compiler(DEFAULT_DB_ALIAS).compile(query.annotations["priority"])
+    columns = {name: RawSQL(f"{row}.{name}", (), field()) for name, field in kinds.items()}
+    query = Finding.objects.annotate(**columns).annotate(over=expression).query
+    sql, parameters = query.get_compiler(DEFAULT_DB_ALIAS).compile(query.annotations["over"])
     return sql, tuple(parameters)
 
 
 @cache
-def _priority(rule: str = "case__rule", weight: str = "case__weight") -> Case:
-    """Return the priority of a finding with a case, from what ``with_priority`` has annotated."""
+def _priority(rule: str, weight: str) -> Case:
+    """Return the priority of a finding with a case, over the names of columns that are found out."""
     level = (
         Value(LEAST_SEVERE)
         - F(weight)
@@ -281,12 +331,6 @@ def _priority(rule: str = "case__rule", weight: str = "case__weight") -> Case:
         default=Least(Greatest(level, Value(1)), Value(HIGHEST)),
         output_field=IntegerField(),
     )
-
-
-def priority_of(finding: Finding) -> int | None:
-    """Return the priority of a finding of ``with_priority``; None for one without a case."""
-    level: int | None = finding.priority  # type: ignore[attr-defined]  # annotated
-    return level
 
 
 def priority_in_words(finding: Finding) -> str:
@@ -323,18 +367,18 @@ def reasons(finding: Finding) -> list[str]:
     case: CaseRow | None = finding.case
     if case is None:
         return []
-    money: int | None = finding.priority_money  # type: ignore[attr-defined]  # annotated
-    evidence: int | None = finding.priority_evidence  # type: ignore[attr-defined]  # annotated
+    found = urgency_of(finding)
+    assert found is not None, "a finding of with_priority"
     why = _Why(
         case.weight,
-        minor_units(finding.casino.priority_threshold, finding.currency) if money == 1 else 0,
+        minor_units(finding.casino.priority_threshold, finding.currency) if found.money == 1 else 0,
         finding.currency,
-        money,
-        bool(finding.priority_repeated),  # type: ignore[attr-defined]  # annotated
-        bool(finding.priority_persons),  # type: ignore[attr-defined]  # annotated
-        bool(finding.priority_watched),  # type: ignore[attr-defined]  # annotated
+        found.money,
+        found.is_repeated,
+        found.has_several_persons,
+        found.is_watched,
         case.rule in UNFAIR,
-        "" if evidence is None else whole_times(10**evidence),
+        "" if found.evidence is None else whole_times(10**found.evidence),
         finding.heads_case and is_deadlines_reason(case, finding),
     )
     return list(_reasons(why, get_language()))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from django.utils.translation import gettext
 
+from audit.casework.urgency import facts_of
 from audit.models import Finding
 from audit.models.adjudication import Severity
 from audit.presentation import WriteMoney, money_in_prose
@@ -89,8 +90,7 @@ def _not_owed(finding: Finding) -> str:
 def _no_debt(finding: Finding, write: WriteMoney) -> Stake:
     """Return the money of a finding that is no debt: a variance of a count, or what a player won beyond chance."""
     expected, recorded = finding.expected, finding.recorded
-    # One of ``with_priority`` says what is known of its whole incident.
-    beyond = (finding.__dict__.get("question_facts") or finding.facts).get("beyond_chance")
+    beyond = facts_of(finding).get("beyond_chance")
     if isinstance(beyond, int) and beyond:
         words = gettext("won beyond chance") if beyond > 0 else gettext("lost beyond chance")
         return Stake("", write(abs(beyond), finding.currency), words)

@@ -17,6 +17,7 @@ from django.utils.translation import gettext, ngettext
 from audit.casework.debts import stake_of_incident
 from audit.casework.priority import QUESTIONS
 from audit.casework.stakes import Stake
+from audit.casework.urgency import facts_of
 from audit.models import Finding
 from audit.presentation import count, finding_title, labelled, money_in_prose, short_name
 
@@ -71,7 +72,7 @@ def _of_question(finding: Finding) -> str:
     who = _player(finding)
     if not who:
         who = short_name(finding.named.get("croupier", ""), finding.croupier) if finding.croupier else ""
-    return question_title(finding.rule, finding.__dict__.get("question_facts") or finding.facts, who, finding.currency)
+    return question_title(finding.rule, facts_of(finding), who, finding.currency)
 
 
 def question_title(rule: str, facts: Mapping[str, Any], who: str, currency: str) -> str:

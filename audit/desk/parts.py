@@ -13,8 +13,9 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from audit.casework.priority import HIGHEST, reasons
+from audit.casework.priority import reasons
 from audit.casework.stakes import Stake
+from audit.casework.urgency import HIGHEST, priority_of
 from audit.desk.addresses import fixed
 from audit.desk.icons import icon
 from audit.models import Finding, Officer
@@ -48,7 +49,7 @@ def markup(shown: object) -> str:
 
 def priority_bars(finding: Finding) -> SafeString:
     """Return four bars, as many of them filled as the priority is high; what it comes from is on hovering."""
-    level: int = finding.priority or 1  # type: ignore[attr-defined]  # annotated
+    level = priority_of(finding) or 1
     return _bars(level, " · ".join(reasons(finding)), f"{level}/{HIGHEST}", "vh")
 
 

@@ -16,6 +16,7 @@ from audit.access.scope import Scope
 from audit.casework.debts import Debt, debt_of, look_up_debts, stake_of_debt, with_money
 from audit.casework.priority import with_priority
 from audit.casework.titles import incident_title
+from audit.casework.urgency import priority_of
 from audit.corrections.superseding import look_up_corrections
 from audit.corrections.wording import look_up_decided
 from audit.exports.sheets import Column, Dated, Sheet
@@ -165,7 +166,7 @@ COLUMNS: Mapping[str, FindingColumn] = {
     "id": FindingColumn(_("id"), lambda finding: finding.pk, "pk"),
     "reference": FindingColumn(_("reference"), reference, "pk"),
     "severity": FindingColumn(_("severity"), lambda finding: str(Severity(finding.severity).label), "severity"),
-    "priority": FindingColumn(_("priority"), lambda finding: finding.priority, "priority"),  # type: ignore[attr-defined]
+    "priority": FindingColumn(_("priority"), priority_of, "priority"),
     "rule": FindingColumn(_("rule"), lambda finding: finding.rule, "rule"),
     "title": FindingColumn(_("finding"), _title, "rule"),
     "rule_title": FindingColumn(_("what happened"), lambda finding: finding_title(finding.rule)),

@@ -20,6 +20,7 @@ from django.db.models import QuerySet
 from audit.access.scope import Scope
 from audit.adjudication.incidents import look_up_consequences
 from audit.casework.priority import with_priority
+from audit.casework.urgency import priority_of
 from audit.event_store.streams import instant
 from audit.models import ChangeKind, Finding, FindingChange
 from audit.presentation import reference
@@ -101,7 +102,7 @@ def documents(found: Sequence[FindingChange]) -> list[dict[str, Any]]:
     """
     epoch = epochs.current().number
     of_changes = Finding.objects.filter(pk__in={change.finding_id for change in found})
-    priorities = dict(with_priority(of_changes).values_list("pk", "priority"))
+    priorities = {each.pk: priority_of(each) for each in with_priority(of_changes).only("pk")}
     return [
         {
             "cursor": str(Cursor(epoch, change.position or 0)),

@@ -19,8 +19,8 @@ from django.utils.translation import ngettext
 from audit.access.capabilities import Capability
 from audit.access.scope import officers_with
 from audit.casework import inbox
-from audit.casework.priority import HIGHEST, priority_of
 from audit.casework.titles import incident_title
+from audit.casework.urgency import HIGHEST, priority_of
 from audit.models import Casino, InboxDigest, NightSubscriber, Officer, Sighting
 from audit.notifications import delivery
 from audit.notifications.sighting_mail import sighting_in_words

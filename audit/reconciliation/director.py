@@ -14,9 +14,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from audit.casework.debts import LOSERS
-from audit.casework.priority import HIGHEST
 from audit.casework.stakes import Stake
 from audit.casework.titles import debt_title, question_title
+from audit.casework.urgency import HIGHEST
 from audit.charts.waterfall import Bar, draw_waterfall
 from audit.presentation import WriteMoney, finding_title, money_in_prose, signed_money
 from audit.reconciliation import wording

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from audit.casework.debts import Debt, debt_of
-from audit.casework.priority import QUESTIONS, priority_of
+from audit.casework.priority import QUESTIONS
+from audit.casework.urgency import facts_of, priority_of
 from audit.models import Finding
 from audit.models.cases import State
 from audit.presentation import reference
@@ -78,7 +79,7 @@ def _question(finding: Finding) -> dict[str, Any]:
     """Return what the title of a question about a person says; of any other incident nothing."""
     if finding.rule not in QUESTIONS:
         return {}
-    facts = finding.__dict__.get("question_facts") or finding.facts
+    facts = facts_of(finding)
     return {"croupier": finding.croupier, "played": {name: facts[name] for name in PLAYED if name in facts}}
 
 

@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy as _
 
 from audit.access.capabilities import Capability
 from audit.casework.debts import sums_owed
-from audit.casework.priority import reasons, with_due_group, with_priority
+from audit.casework.priority import reasons, with_order
 from audit.desk.archived import where_words
 from audit.desk.audited_admin import actor, record_entry
 from audit.desk.complaints.about import about_finding, entry_address
@@ -174,7 +174,7 @@ class FindingAdmin(AttachmentsAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Finding]:
         findings: QuerySet[Finding] = super().get_queryset(request)
         is_by_priority = request.GET.get("queue") in OPEN_QUEUES or "o" in request.GET
-        return with_size(with_due_group(with_priority(findings)), request) if is_by_priority else findings
+        return with_size(with_order(findings), request) if is_by_priority else findings
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Finding | None:
         """Return the finding of a page with what the page shows of it, None if the officer does not see it."""

@@ -22,11 +22,12 @@ from typing import Any
 
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
-from django.db.models import Count, F, QuerySet, Sum, Value
+from django.db.models import Count, F, QuerySet, Sum
 from django.http import HttpRequest
+from django.utils import timezone
 
 from audit.casework.debts import claims_of_incident, sums_sql
-from audit.casework.priority import priority_over
+from audit.casework.priority import COMPARED, due_group_over, priority_over
 from audit.desk.findings.grouping import Grouping, Key, grouping_of
 from audit.desk.findings.person_filters import OWED
 from audit.desk.findings.queues import OPEN_QUEUES
@@ -42,8 +43,9 @@ FOLDED_SHOWN = 4
 _FOLDED = f"""
 with open as materialized ({{incidents}}),
 incident as materialized (
-  select i.*, row_number() over (order by in_group, priority desc nulls last, deadline, pk desc) as place
-  from (select open.*, owes.*, {{priority}} as priority from open, lateral ({sums_sql("open.case_id")}) owes) i
+  select i.*, row_number() over (order by in_group, priority desc nulls last, case_deadline, pk desc) as place
+  from (select open.*, owes.*, {{priority}} as priority, {{in_group}} as in_group
+        from open, lateral ({sums_sql("open.case_id")}) owes) i
 ),
 ranked as materialized (
   select i.*, 1 as nth, place as head, in_group as group_shown from incident i where not priority_repeated
@@ -148,7 +150,7 @@ def summed(everything: QuerySet[Any], grouping: Grouping) -> Summed:
 def folded(everything: QuerySet[Any], grouping: Grouping, *, start: int, length: int) -> Summed:
     """Return what a queue is about in which patterns fold, with ``length`` of its lines from ``start`` on: two queries.
 
-    ``everything`` has what ``by_urgency`` annotates.
+    ``everything`` is ``with_order``.
     """
     of_all = Summed()
     found = _fold(everything, grouping, start, length)
@@ -172,23 +174,21 @@ def folded(everything: QuerySet[Any], grouping: Grouping, *, start: int, length:
 
 def _fold(everything: QuerySet[Any], grouping: Grouping, start: int, length: int) -> _Found:
     """Return what PostgreSQL finds; None where Django sees that there is none."""
-    in_group = F(grouping.fields[0]) if grouping.fields else Value(0)
+    in_group, of_group = due_group_over("open", timezone.now()) if grouping.fields else ("0", ())
     known = ("pk", "case_id", "casino_id", "rule", "croupier", "player", "currency")
-    found_out = ("in_group", "deadline", "case_rule", "case_weight")
-    compared = ("priority_money", "priority_repeated", "priority_evidence", "priority_persons", "priority_watched")
+    found_out = ("case_deadline", "case_rule", "case_weight")
     priority, of_priority = priority_over("open")
     incidents = everything.order_by().annotate(
-        in_group=in_group,
-        deadline=F("case__deadline"),
+        case_deadline=F("case__deadline"),
         case_rule=F("case__rule"),
         case_weight=F("case__weight"),
     )
     try:
-        sql, parameters = incidents.values(*known, *found_out, *compared).query.sql_with_params()
+        sql, parameters = incidents.values(*known, *found_out, *COMPARED).query.sql_with_params()
     except EmptyResultSet:
         return None
-    statement = _FOLDED.format(incidents=sql, priority=priority)
+    statement = _FOLDED.format(incidents=sql, priority=priority, in_group=in_group)
     with connection.cursor() as cursor:
-        cursor.execute(statement, [*parameters, *of_priority, length, start])
+        cursor.execute(statement, [*parameters, *of_priority, *of_group, length, start])
         ((found,),) = cursor.fetchall()
     return dict(json.loads(found))

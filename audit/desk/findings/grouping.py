@@ -14,6 +14,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from audit.casework.priority import LATE, URGENCY
+from audit.casework.urgency import group_of
 from audit.models import Finding
 from audit.presentation import finding_title, labelled, night_of, short_name
 
@@ -52,13 +53,13 @@ class Grouping:
     folds: bool = False
 
     def key_of(self, finding: Finding) -> Key:
-        return tuple(getattr(finding, each) for each in self.fields)
+        return tuple(group_of(finding) if each == "due_group" else getattr(finding, each) for each in self.fields)
 
     def heading(self, finding: Finding) -> str | Promise:
         """Return the title of the group of ``finding``, whose persons are named; "" for that of everything."""
         match self.name:
             case "deadline":
-                return DUE_GROUPS[finding.due_group]  # type: ignore[attr-defined]  # annotated
+                return DUE_GROUPS[group_of(finding)]
             case "night":
                 return night_of(finding.gaming_day)
             case "croupier":
@@ -70,7 +71,7 @@ class Grouping:
 
     def is_late(self, finding: Finding) -> bool:
         """Return whether the group of ``finding`` is of what is late."""
-        return self.name == "deadline" and finding.due_group == LATE  # type: ignore[attr-defined]  # annotated
+        return self.name == "deadline" and group_of(finding) == LATE
 
 
 def _croupier(finding: Finding) -> str:

@@ -17,6 +17,7 @@ from audit.adjudication.incidents import incident_of
 from audit.adjudication.results import wager_of
 from audit.casework.debts import claim_of, stake_of_incident
 from audit.casework.stakes import money_at_stake
+from audit.casework.urgency import priority_of
 from audit.corrections.decisions import decisions_about, needs_officers, state_of
 from audit.corrections.superseding import decisions_behind, look_up_corrections
 from audit.corrections.wording import decided_in_words
@@ -123,7 +124,7 @@ def finding_context(finding: Finding, *, with_names: bool = False) -> dict[str, 
         "verdict": verdict,
         "claims": _claims(verdict.claims, directory),
         "reference": reference(finding),
-        "bars": priority_bars(finding) if getattr(finding, "priority", None) else "",
+        "bars": priority_bars(finding) if priority_of(finding) is not None else "",
         "people": _people(finding, directory),
         "croupier": short_name(names_of(finding, directory).get("croupier", ""), finding.croupier),
         "player": player,

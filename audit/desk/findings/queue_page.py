@@ -26,6 +26,7 @@ from audit.casework.escalation import escalations_of
 from audit.casework.priority import UNFAIR, alike_of
 from audit.casework.stakes import Stake, stake_of
 from audit.casework.titles import incident_title, second_line
+from audit.casework.urgency import is_of_pattern
 from audit.desk import parts
 from audit.desk.addresses import page_of
 from audit.desk.findings.folding import Amounts, Summed
@@ -219,7 +220,7 @@ class Row:
     @property
     def is_pattern(self) -> bool:
         """Whether the same croupier has made the same error again and again."""
-        return bool(self.finding.priority_repeated)  # type: ignore[attr-defined]  # annotated
+        return is_of_pattern(self.finding)
 
     @property
     def alike_words(self) -> str:
@@ -401,7 +402,7 @@ def _passed(rows: Sequence[Finding]) -> Mapping[int, str]:
 
 def _alike(rows: Sequence[Finding]) -> Mapping[int, int]:
     """Return how many other incidents are like those of the rows that are of a pattern: no query without one."""
-    repeated = [each.pk for each in rows if each.priority_repeated]  # type: ignore[attr-defined]  # annotated
+    repeated = [each.pk for each in rows if is_of_pattern(each)]
     if not repeated:
         return {}
     others = alike_of().exclude(case=OuterRef("case")).order_by().values("croupier")

@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 
 from audit.casework.debts import with_money
-from audit.casework.priority import by_urgency, with_due_group, with_priority
+from audit.casework.priority import by_urgency, with_priority
 from audit.casework.recurrence import came_back
 from audit.desk.findings.queues import HEADS, OPEN
 from audit.desk.prepared import key_of, prepared
@@ -34,7 +34,7 @@ BRIEF = (
 
 
 def lines(ids: Iterable[int]) -> list[Finding]:
-    """Return the findings with these ids, in this order, with their priority, ``due_group``, ``has_come_back`` and the
+    """Return the findings with these ids, in this order, with their ``urgency``, ``has_come_back`` and the
     money of their incidents: one query, none without ids. An id that is not there any more is left out."""
     return _in_order(_described(OF_A_LINE), list(ids))
 
@@ -69,4 +69,4 @@ def _in_order(findings: QuerySet[Any], ids: Sequence[int]) -> list[Finding]:
 
 def _described(related: Sequence[str]) -> QuerySet[Any]:
     findings: QuerySet[Any] = Finding.objects.select_related(*related).annotate(has_come_back=came_back())
-    return with_money(with_due_group(with_priority(findings))).order_by()
+    return with_money(with_priority(findings)).order_by()

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 
 from audit.casework.priority import with_priority
 from audit.casework.titles import incident_title
+from audit.casework.urgency import priority_of
 from audit.desk import parts
 from audit.desk.addresses import page_of
 from audit.desk.findings.queues import HEADS, OPEN
@@ -46,8 +47,8 @@ def under_review(report: NightReport, *, with_names: bool) -> list[UnderReview]:
     """Return the open questions about persons who played, or dealt, on the night of a report, the most urgent first."""
     questions = open_questions([report.casino_id], report.gaming_day).filter(currency=report.currency)
     rows = with_priority(questions.select_related("casino", "case", "table"))
-    rows = rows.order_by("-priority", "case__deadline", "pk")
-    of_night = [each for each in rows if str(each.facts.get("since", "")) <= report.gaming_day.isoformat()]
+    in_order = sorted(rows.order_by("case__deadline", "pk"), key=lambda each: -(priority_of(each) or 0))
+    of_night = [each for each in in_order if str(each.facts.get("since", "")) <= report.gaming_day.isoformat()]
     concerned = [*players([each.player for each in of_night]), *staff([each.croupier for each in of_night])]
     directory = Directory.of(report.casino_id, concerned).for_page() if with_names and of_night else None
     found = []

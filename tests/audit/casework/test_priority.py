@@ -13,6 +13,7 @@ from django.utils import timezone
 
 from audit.casework import actions
 from audit.casework.priority import by_urgency, reasons, with_priority
+from audit.casework.urgency import priority_of
 from audit.models import Case, Casino, Finding, ListKind, Person, PersonKind, Role
 from audit.persons import listings
 from tests import citus
@@ -70,7 +71,7 @@ def found(
 
 def priority(finding: Finding) -> int | None:
     [row] = with_priority(Finding.objects.filter(pk=finding.pk))
-    return row.priority  # type: ignore[attr-defined,no-any-return]  # annotated
+    return priority_of(row)
 
 
 @pytest.mark.parametrize(

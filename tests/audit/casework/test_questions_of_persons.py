@@ -93,7 +93,7 @@ def test_the_power_of_the_odds_is_a_number_and_of_an_earlier_question_is_read_of
     desk: Desk, text: str, power: object, expected: int
 ) -> None:
     facts = {"beyond_chance": 1} if power is None else {"beyond_chance": 1, "evidence_log10": power}
-    assert shown(question(desk, text, facts=facts)).priority_evidence == expected
+    assert shown(question(desk, text, facts=facts)).urgency.evidence == expected
 
 
 def test_a_question_keeps_the_power_of_ten_of_its_odds() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from datetime import date, timedelta
 from typing import Any
 
@@ -13,8 +14,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from audit.casework import actions
-from audit.casework.priority import by_urgency, with_due_group, with_priority
+from audit.casework.priority import COMPARED, by_urgency, with_order
 from audit.casework.recurrence import came_back
+from audit.casework.urgency import urgency_of
 from audit.desk.findings.admin import FindingAdmin
 from audit.desk.findings.filters import newest_days, used_rules
 from audit.desk.findings.grouping import WITHIN
@@ -208,14 +210,17 @@ def test_a_folded_queue_is_in_the_order_in_which_cases_are_taken(desk: Desk, by:
         for severity, euros in (("minor", 1), ("critical", 5_000), ("major", 50)):
             found(desk, severity, euros=euros, hours=hours)
     own = Finding.objects.filter(case__isnull=False, casino=desk.tenant.casino)
-    order = by_urgency(own) if by == "deadline" else with_due_group(with_priority(own)).order_by(*WITHIN)
+    order = by_urgency(own) if by == "deadline" else with_order(own).order_by(*WITHIN)
     lines = [row.finding for group in listed(desk, by=by).groups for row in group.rows]
     assert [each.pk for each in lines] == [each.pk for each in order]
     assert len(lines) > 18
-    found_out = ("priority", "priority_money", "priority_repeated", "due_group", "has_come_back")
-    expected = with_due_group(with_priority(own)).annotate(has_come_back=came_back()).in_bulk()
+    columns = ("priority", "due_group", *COMPARED, "has_come_back")
+    expected = with_order(own).annotate(has_come_back=came_back()).in_bulk()
     for each in lines:
-        assert [getattr(each, name) for name in found_out] == [getattr(expected[each.pk], name) for name in found_out]
+        urgency = urgency_of(each)
+        assert urgency is not None
+        found_out = (*(getattr(urgency, field.name) for field in fields(urgency)[:-1]), each.has_come_back)
+        assert found_out == tuple(getattr(expected[each.pk], name) for name in columns)
 
 
 def test_what_is_repeated_has_a_line_each_by_night_and_by_croupier(desk: Desk) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -56,6 +57,24 @@ def test_what_only_looks_like_a_mention_is_none(desk: Desk, text: str) -> None:
 def test_a_mention_stands_anywhere_in_a_text(desk: Desk, text: str) -> None:
     noted(desk, text.format(name=desk.first.username))
     assert kinds(desk, desk.first) == {"mentioned": [desk.case.pk]}
+
+
+def test_an_earlier_action_is_looked_for_of_what_decides_or_reopens_alone(desk: Desk) -> None:
+    """Every page counts the inbox: of hundreds of other actions a week, none may be compared with all the others."""
+    noted(desk, "seen")
+    searched = inbox.actions_of_others(desk.first, timezone.now()).explain(analyze=True, format="json")
+    nodes = subplans(json.loads(searched)[0]["Plan"])
+    assert [each["Actual Loops"] for each in nodes] == [0, 0]
+    actions.perform(desk.case.pk, desk.second, "propose", reason="seen", outcome="explained")
+    actions.perform(desk.case.pk, desk.third, "approve")
+    searched = inbox.actions_of_others(desk.first, timezone.now()).explain(analyze=True, format="json")
+    assert sum(each["Actual Loops"] for each in subplans(json.loads(searched)[0]["Plan"])) == 1, "of the closing"
+
+
+def subplans(node: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the subqueries of a plan of PostgreSQL that are asked anew for each row."""
+    own = [node] if node.get("Parent Relationship") == "SubPlan" else []
+    return own + [each for child in node.get("Plans", ()) for each in subplans(child)]
 
 
 def test_what_others_assign_decide_and_reopen_is_in_the_inbox(desk: Desk) -> None:
