@@ -62,19 +62,17 @@ def judge(answer: Adjudication, expected: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=case_id)
-def test_as_a_whole(case: dict[str, Any]) -> None:
+def test_as_a_whole_in_reverse_order_and_resumed_at_every_event(case: dict[str, Any]) -> None:
     judge(adjudicate(json.dumps(event) for event in case["events"]), case["expected"])
+    if not has_its_own_order(case):
+        judge(adjudicate(reversed(decoded(case))), case["expected"])
+    judge(resumed(decoded(case)), case["expected"])
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if not has_its_own_order(case)], ids=case_id)
-def test_in_reverse_order(case: dict[str, Any]) -> None:
-    judge(adjudicate(reversed(decoded(case))), case["expected"])
-
-
-@pytest.mark.parametrize("case", CASES, ids=case_id)
-def test_resumed_at_every_event(case: dict[str, Any]) -> None:
+def resumed(recorded: list[Event]) -> Adjudication:
+    """Return the answer to events of which each is fed to a state that was stored and read again."""
     first: dict[int, Event] = {}
-    for event in decoded(case):
+    for event in recorded:
         first.setdefault(event.seq, event)
     events = [first[seq] for seq in sorted(first)]
     state = State()
@@ -86,7 +84,7 @@ def test_resumed_at_every_event(case: dict[str, Any]) -> None:
             state = State(each for each in known if isinstance(each, EntryCorrected))
             state.feed_all(known)
         state = State.from_bytes(state.to_bytes())
-    judge(state.adjudication(), case["expected"])
+    return state.adjudication()
 
 
 def test_the_cases_have_the_shape_of_their_schema() -> None:
