@@ -18,6 +18,7 @@ from settlement.catalogue.sentences import DERIVED, amount
 from settlement.catalogue.words import WORDS, word
 from settlement.events import TYPES
 from settlement.provisions import PROVISIONS, WAGER_PROVISIONS
+from tests.one_by_one import one_by_one
 from tests.settlement.wording import check_finding, check_sentence
 
 # Name, severity (C critical, M major, m minor, i info), the family without which the rule is silent.
@@ -256,7 +257,7 @@ RULESETS_OF = """
     fill-unmatched                       fqrab
 """
 
-EVERY_RULE = pytest.mark.parametrize("rule", RULES.values(), ids=lambda rule: rule.name)
+EVERY_RULE = one_by_one(RULES.values(), lambda rule: rule.name)
 
 # A value of each kind as an engine would pass it.
 SAMPLES: dict[Kind, Any] = {
@@ -337,7 +338,7 @@ def test_some_rules_have_another_severity_in_one_case() -> None:
     assert exceptional == EXCEPTIONS
 
 
-@pytest.mark.parametrize("row", RULESETS_OF.strip().splitlines(), ids=str.strip)
+@one_by_one(RULESETS_OF.strip().splitlines(), str.strip)
 def test_a_rule_holds_where_the_table_says(row: str) -> None:
     name, letters = row.split()
     by_letter = {"f": "fr-craps", "q": "qc-craps", "r": "fr-roulette", "a": "fr-american-roulette", "b": "fr-boule"}
@@ -469,7 +470,7 @@ def test_no_message_fails_for_facts_of_another_type(rule: Rule) -> None:
         assert message(rule.name, dict.fromkeys(complete_facts(rule), oddity), language, "XXX")
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+@one_by_one(CASES, lambda case: case["id"])
 def test_the_engine_passes_the_facts_each_message_needs(case: dict[str, Any]) -> None:
     for finding in adjudicate(json.dumps(event) for event in case["events"]).findings:
         assert set(finding.facts) <= {*RULES[finding.rule].facts, *STANDARD_FACTS}, finding.rule

@@ -20,6 +20,7 @@ from settlement.provisions import (
     wager_provision,
 )
 from settlement.rulesets import RULESETS
+from tests.one_by_one import one_by_one
 from tests.settlement.streams import opener
 
 FOLDER = Path(law.__file__).parent / "law_texts"
@@ -101,14 +102,14 @@ def test_alineas_are_counted_as_the_rules_count_them(row: list[str]) -> None:
     assert LAW_TEXTS[text_id].content[paragraph.start : paragraph.end] == paragraph.text
 
 
-@pytest.mark.parametrize("provision", QUOTED, ids=lambda provision: provision.label)
+@one_by_one(QUOTED, lambda provision: provision.label)
 def test_every_quotation_stands_at_its_span(provision: Provision) -> None:
     for citation in provision.citations:
         assert citation.text.content[citation.start : citation.end] == citation.quote
         assert provision.label.startswith(citation.text.article + " ")
 
 
-@pytest.mark.parametrize("provision", QUOTED, ids=lambda provision: provision.label)
+@one_by_one(QUOTED, lambda provision: provision.label)
 def test_a_quotation_stands_in_the_paragraph_its_label_names(provision: Provision) -> None:
     text = provision.citations[0].text
     numbered = re.search(r" al\. (\d+)$", provision.label)

@@ -7,6 +7,7 @@ import pytest
 from settlement.catalogue import RULES
 from settlement.catalogue.money import DIFFERENCE, EXPECTED, NO_SUM, RECORDED, SHIFT, amount_about
 from settlement.differences import COMMISSIONS, NOT_OWED, PAID
+from tests.one_by_one import one_by_one
 
 DEBTS = PAID | COMMISSIONS | NOT_OWED
 
@@ -20,7 +21,7 @@ GROUPS = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(RULES))
+@one_by_one(sorted(RULES))
 def test_a_rule_answers_once_and_one_without_an_answer_has_no_amount(name: str) -> None:
     rule = RULES[name]
     answers = [answer for answer, rules in GROUPS.items() if name in rules]

@@ -16,6 +16,7 @@ from settlement import adjudicate, decode
 from settlement.events import SessionOpened
 from settlement.families import observed
 from settlement.rulesets import RULESETS
+from tests.one_by_one import one_by_one
 from tests.settlement.claims import Faults, unclaimed
 from tests.settlement.money_streams import money_streams
 from tests.settlement.test_properties import quick, streams
@@ -55,7 +56,7 @@ def test_a_hundred_thousand_streams(part: int) -> None:
     check()
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case["id"])
+@one_by_one(CASES, lambda case: case["id"])
 def test_every_conformance_case(case: dict[str, Any]) -> None:
     assert faults(json.dumps(event) for event in case["events"]) == []
 
