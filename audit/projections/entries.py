@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -97,8 +99,27 @@ def entries(casino_id: int | None, types: Collection[str]) -> Iterator[Entry]:
         yield Entry(of_casino, desk, seq, at, decoded.actor, decoded.type, decoded.data)
 
 
+_known: ContextVar[dict[int | None, list[int]] | None] = ContextVar("known", default=None)
+
+
+@contextmanager
+def desks_asked_once() -> Iterator[None]:
+    """Have the checks of this block, which are of one instant, ask once which streams are of a casino's desk."""
+    before = _known.set({})
+    try:
+        yield
+    finally:
+        _known.reset(before)
+
+
 def _desks(casino_id: int | None) -> list[int]:
-    return [stream_id for (stream_id,) in binary_copy.execute(_DESKS, (FIRST_SANDBOX_ID, casino_id, casino_id))]
+    known = _known.get()
+    if known is not None and casino_id in known:
+        return known[casino_id]
+    found = [stream_id for (stream_id,) in binary_copy.execute(_DESKS, (FIRST_SANDBOX_ID, casino_id, casino_id))]
+    if known is not None:
+        known[casino_id] = found
+    return found
 
 
 def unreadable_entries(casino_id: int | None) -> Iterator[WrongRow]:
