@@ -259,19 +259,19 @@ def unguarded() -> None:
     with connection.cursor() as cursor:
         citus.let_a_superuser_attack(cursor)
         cursor.execute("set constraints all immediate")
-        for table in TABLES:
-            cursor.execute(f"alter table {table} disable trigger user")
         cursor.execute(
             "select conrelid::regclass::text, conname from pg_constraint"
             " where conrelid = any(%s::regclass[]) and contype in ('c', 'u')",
             [list(TABLES)],
         )
-        for table, name in cursor.fetchall():
-            cursor.execute(f'alter table {table} drop constraint "{name}" cascade')
+        checks = cursor.fetchall()
+        for table in TABLES:
+            changes = [f'drop constraint "{name}" cascade' for of_table, name in checks if of_table == table]
+            cursor.execute(f"alter table {table} {', '.join(['disable trigger user', *changes])}")
         cursor.execute(
             "select indexrelid::regclass::text from pg_index"
             " where indrelid = any(%s::regclass[]) and indisunique and not indisprimary",
             [list(TABLES)],
         )
-        for (name,) in cursor.fetchall():
-            cursor.execute(f"drop index {name}")
+        if indexes := [name for (name,) in cursor.fetchall()]:
+            cursor.execute(f"drop index {', '.join(indexes)}")

@@ -68,7 +68,7 @@ def faults(casino_id: int | None = None, *, deep: bool = False) -> list[Fault]:
 
 def _faults(casino_id: int | None, *, deep: bool) -> list[Fault]:
     outcome = verified(decisions=[casino_id])
-    return outcome.faults + derived(casino_id, deep=deep).faults
+    return outcome.faults + verify_derived(casino_id, outcome, deep=deep).faults
 
 
 COMMITTED: set[str] = set()

@@ -1,11 +1,13 @@
-"""Where a casino's requests for video go, and who is told of its late cases: held against the trail."""
+"""Where a casino's requests for video go, who is told of its late cases, and of its nights: held against the trail."""
 
 from __future__ import annotations
 
 import pytest
 from django.urls import reverse
 
-from audit.models import CaseContacts, Role
+from audit.models import CaseContacts, NightSubscriber, Role
+from audit.projections.takeover import keep_settings
+from tests import citus
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.projections.record import Casino, faults
 from tests.audit.projections.test_casinos import forge
@@ -26,8 +28,8 @@ def entered_contacts(casino: Casino) -> CaseContacts:
     return entered
 
 
-@pytest.fixture
-def contacts() -> CaseContacts:
+@pytest.fixture(scope=citus.MODULE)
+def contacts(_committed_before: None) -> CaseContacts:
     entered = entered_contacts(Casino())
     assert faults() == []
     return entered
@@ -48,3 +50,13 @@ def test_what_somebody_wrote_past_the_desk_is_named(contacts: CaseContacts, stat
     found = faults()
     assert {each.part for each in found} == {"contacts"}
     assert any(named in each.what for each in found)
+
+
+def test_a_subscriber_without_an_entry_is_counted_until_the_log_keeps_it_and_a_fault_from_then_on() -> None:
+    casino = Casino()
+    row = NightSubscriber.objects.create(casino=casino.casino, officer=casino.other, language="fr")
+    assert faults() == []
+    keep_settings()
+    assert faults() == []
+    forge("update audit_nightsubscriber set language = 'en' where id = {row}", row=row.pk)
+    assert {each.part for each in faults()} == {"subscriber"}

@@ -8,6 +8,7 @@ from functools import partial
 import pytest
 import time_machine
 from django.db import transaction
+from django.db.models import Count
 
 from audit.event_store import audit_trail
 from audit.ledger.feeding import feed
@@ -26,7 +27,7 @@ from audit.projections.night_runs import wrong_night_runs
 from audit.projections.slip_uses import wrong_slip_uses
 from tests import citus
 from tests.audit.projections.record import derived, faults, whole_record
-from tests.audit.projections.test_casinos import RollBack, forge, named, named_after
+from tests.audit.projections.test_casinos import RollBack, forge, named, named_after, unguard_all_tables
 from tests.audit.transparency.sealed import seal
 
 pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
@@ -153,6 +154,7 @@ class Fed:
 def fed(_committed_before: None) -> Fed:
     fed = Fed()
     assert faults(deep=True) == []
+    unguard_all_tables()
     return fed
 
 
@@ -241,11 +243,24 @@ def fed_wrong(fed: Fed, statement: str) -> str:
         return found
 
 
+def judged_once(fed: Fed) -> list[tuple[int, str]]:
+    """Return the sessions that one run has judged, each by id and name."""
+    own = LoggedStream.objects.filter(casino=fed.casino).annotate(read_by=Count("runs"))
+    return list(own.filter(read_by=1).order_by("pk").values_list("pk", "name"))
+
+
+def each_on_a_session_of_its_own(fed: Fed) -> None:
+    for statement, (stream_id, _name) in zip(KEPT_FROM_IT.values(), judged_once(fed), strict=False):
+        forge(statement, **(fed.names | {"session": stream_id}))
+
+
 def test_what_is_kept_of_sessions_is_read_again(fed: Fed) -> None:
     for model in (SessionFigures, StreamMoney, StreamEvidence):
         assert model.objects.filter(stream__casino=fed.casino).exists()
-    kept = {what: named_after(partial(fed.forge, statement)) for what, statement in KEPT_FROM_IT.items()}
-    assert [what for what, found in kept.items() if "run of " not in found] == []
+    kept = named_after(partial(each_on_a_session_of_its_own, fed)).splitlines()
+    sessions = dict(zip(KEPT_FROM_IT, judged_once(fed), strict=False))
+    assert len(sessions) == len(KEPT_FROM_IT)
+    assert [what for what, (_id, name) in sessions.items() if not any(f"run of {name}" in each for each in kept)] == []
     ledger = {what: fed_wrong(fed, statement) for what, statement in LEDGER.items()}
     assert [what for what, found in ledger.items() if not found] == []
     own = " where stream_id in (select stream_id from log.stream where casino_id = {casino})"

@@ -13,13 +13,16 @@ from django.core.management import CommandError, call_command
 from audit.access import accounts
 from audit.access.keepers import same_hands
 from audit.models import AccessLink, Officer, Role
+from audit.projections.found import Figures
+from audit.projections.officers import wrong_officers
+from audit.projections.push import wrong_push
 from audit.projections.takeover import keep_settings
 from audit.transparency import outcome
 from tests import citus
 from tests.audit.casework.test_actions import hired
 from tests.audit.notifications.browsers import Browser
 from tests.audit.projections.record import Casino, faults
-from tests.audit.projections.test_casinos import forge, named, named_after
+from tests.audit.projections.test_casinos import forge, named, named_by, unguard_all_tables
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal
 from tests.long_forms import in_short
@@ -204,8 +207,9 @@ BROWSERS = {
 
 def test_a_browser_that_is_forged_is_named(kept: Accounts) -> None:
     missed = {}
+    unguard_all_tables()
     for what, (statement, expected) in BROWSERS.items():
-        found = named_after(partial(kept.forge, statement))
+        found = named_by(wrong_push, partial(kept.forge, statement))
         if expected not in found or "push: " not in found:
             missed[what] = found
     assert not missed
@@ -215,8 +219,9 @@ def test_a_browser_that_is_forged_is_named(kept: Accounts) -> None:
 def test_an_account_that_is_forged_is_named(kept: Accounts, third: int) -> None:
     assert same_hands(kept.reset, kept.alike)
     missed = {}
+    unguard_all_tables()
     for what, (statement, expected) in [*FORGED.items()][third::3]:
-        found = named_after(partial(kept.forge, statement))
+        found = named_by(partial(wrong_officers, Figures()), partial(kept.forge, statement))
         if expected not in found or "officer: " not in found:
             missed[what] = found
     assert not missed

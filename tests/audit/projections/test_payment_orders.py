@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
+
 import pytest
 from django.db import connection, transaction
+from django.test import Client
 
 from audit.casework import payment_orders
 from audit.event_store import audit_trail
 from audit.models import Casino, Finding, Officer, PaymentOrder
 from audit.projections.payment_orders import wrong_orders
+from tests import citus
 from tests.audit.access.test_account_walls import WEB
 from tests.audit.casework.test_actions import Desk
 from tests.audit.casework.test_payment_orders import RECEIPT, Claim
@@ -17,9 +21,16 @@ from tests.roles import acting_as
 pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
 
 
+@pytest.fixture(scope=citus.MODULE)
+def shared_claim(_committed_before: None) -> Claim:
+    claim = Claim(Desk())
+    claim.desk.tenant.client = Client()  # one that has answered nothing can be copied
+    return claim
+
+
 @pytest.fixture
-def claim(db: None) -> Claim:
-    return Claim(Desk())
+def claim(shared_claim: Claim, db: None) -> Claim:
+    return deepcopy(shared_claim)
 
 
 def found(claim: Claim) -> list[str]:

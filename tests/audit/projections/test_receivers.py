@@ -8,6 +8,7 @@ from django.urls import reverse
 from audit.casework import actions
 from audit.models import Case, Finding, NightSubscriber, Role, VideoRequest
 from audit.projections.takeover import keep_settings
+from tests import citus
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.projections.record import Casino, faults
 from tests.audit.projections.test_casinos import forge
@@ -35,8 +36,8 @@ def entered_receivers(casino: Casino) -> tuple[NightSubscriber, VideoRequest]:
     return NightSubscriber.objects.get(pk=kept.pk), case.video_requests.get()
 
 
-@pytest.fixture
-def receivers() -> dict[str, int]:
+@pytest.fixture(scope=citus.MODULE)
+def receivers(_committed_before: None) -> dict[str, int]:
     casino = Casino()
     casino.played("dice")
     entered_contacts(casino)
@@ -99,13 +100,3 @@ def test_a_request_about_the_finding_of_another_run_is_named(receivers: dict[str
     )
     [named] = [each.what for each in faults() if each.part == "video"]
     assert "finding" in named
-
-
-def test_a_subscriber_without_an_entry_is_counted_until_the_log_keeps_it_and_a_fault_from_then_on() -> None:
-    casino = Casino()
-    row = NightSubscriber.objects.create(casino=casino.casino, officer=casino.other, language="fr")
-    assert faults() == []
-    keep_settings()
-    assert faults() == []
-    forge("update audit_nightsubscriber set language = 'en' where id = {row}", row=row.pk)
-    assert {each.part for each in faults()} == {"subscriber"}

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from datetime import UTC, datetime
 
 import pytest
+from django.test import Client
 
 from audit.casework import session_closing
 from audit.event_store import audit_trail
 from audit.event_store.append import NewEvent, append
 from audit.models import Officer, SessionClosing
 from audit.projections.session_closings import wrong_closings
+from tests import citus
 from tests.audit.access.test_account_walls import WEB
 from tests.audit.casework.test_session_closing import COUNTED, DeadTable
 from tests.roles import acting_as
@@ -18,9 +21,16 @@ from tests.roles import acting_as
 pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
 
 
+@pytest.fixture(scope=citus.MODULE)
+def shared_table(_committed_before: None) -> DeadTable:
+    table = DeadTable()
+    table.tenant.client = Client()  # one that has answered nothing can be copied
+    return table
+
+
 @pytest.fixture
-def dead() -> DeadTable:
-    return DeadTable()
+def dead(shared_table: DeadTable, db: None) -> DeadTable:
+    return deepcopy(shared_table)
 
 
 def found(dead: DeadTable) -> list[tuple[str, int | None, str]]:

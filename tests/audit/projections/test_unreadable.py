@@ -21,6 +21,7 @@ from audit.models import Case, LoggedStream
 from audit.projections.faults import WrongRow
 from audit.projections.verify import _whole
 from audit.transparency.decisions import wrong_decisions
+from tests import citus
 from tests.audit.access.test_account_walls import WEB
 from tests.audit.projections.record import Casino, faults
 from tests.audit.projections.test_casinos import forge
@@ -33,8 +34,8 @@ pytestmark = [pytest.mark.django_db, pytest.mark.superuser, pytest.mark.usefixtu
 UNREADABLE = "the database cannot read its text, or no calendar has its instant"
 
 
-@pytest.fixture
-def casino() -> Casino:
+@pytest.fixture(scope=citus.MODULE)
+def casino(_committed_before: None) -> Casino:
     casino = Casino()
     casino.played("dice")
     seal()
