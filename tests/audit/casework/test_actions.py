@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,11 @@ from django.test import Client
 from django.utils import timezone
 
 from audit.adjudication.replay import advance
-from audit.casework import actions
+from audit.casework import actions, escalation
 from audit.casework.state_machine import TRANSITIONS
 from audit.event_store import audit_trail
 from audit.management.commands.diagrams import CASES, with_diagrams
-from audit.models import Case, CaseAction, Finding, Membership, Officer, Role
+from audit.models import Case, CaseAction, EscalationNotice, Finding, Membership, Officer, Role
 from audit.models.cases import State
 from tests.audit.tables import Tenant, dice_changed_in_mid_series
 from tests.long_forms import in_short
@@ -331,3 +332,30 @@ def test_two_officers_who_take_the_next_case_at_once_never_get_the_same() -> Non
     for thread in threads:
         thread.join(30)
     assert sorted(taken) == sorted({finding.case_id for finding in desk.findings})
+
+
+@pytest.mark.superuser
+@pytest.mark.django_db(transaction=True)
+def test_two_workers_side_by_side_escalate_a_case_once() -> None:
+    desk = Desk()
+    now = desk.case.deadline + timedelta(minutes=1)
+    Case.objects.exclude(pk=desk.case.pk).update(deadline=now + timedelta(days=1))
+    both = threading.Barrier(2)
+    done: list[bool] = []
+
+    def escalate() -> None:
+        try:
+            both.wait()
+            done.append(escalation._escalate(desk.case.pk, now))
+        finally:
+            connections.close_all()
+
+    threads = [threading.Thread(target=escalate) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(done) == [False, True]
+    assert desk.case.escalations.count() == 1
+    told = EscalationNotice.objects.filter(escalation__case=desk.case)
+    assert [each.officer.username for each in told] == [desk.administrator.username]

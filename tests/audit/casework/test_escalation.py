@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import smtplib
-import threading
 from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 import time_machine
 from django.core import mail
-from django.db import connections
 from django.utils import timezone
 
 from audit import tasks
@@ -28,11 +26,6 @@ def with_deputy(desk: Desk) -> Officer:
     deputy = hired(desk.tenant, Role.SECOND, "deputy")
     CaseContacts.objects.create(casino=desk.tenant.casino, deputy=deputy)
     return deputy
-
-
-@pytest.fixture
-def desk() -> Desk:
-    return Desk()
 
 
 def made_late(desk: Desk) -> datetime:
@@ -153,31 +146,6 @@ def test_a_notice_of_a_case_closed_since_is_not_mailed_and_the_deputy_may_take_o
     assert escalated.notices.count() == 2
     assert [mailed(desk, each) for each in (deputy, desk.first)] == [0, 0]
     assert not mail.outbox
-
-
-@pytest.mark.django_db(transaction=True)
-def test_two_workers_side_by_side_escalate_a_case_once() -> None:
-    desk = Desk()
-    now = made_late(desk)
-    Case.objects.exclude(pk=desk.case.pk).update(deadline=now + timedelta(days=1))
-    both = threading.Barrier(2)
-    done: list[bool] = []
-
-    def escalate() -> None:
-        try:
-            both.wait()
-            done.append(escalation._escalate(desk.case.pk, now))
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=escalate) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(done) == [False, True]
-    assert desk.case.escalations.count() == 1
-    assert notified(desk) == [desk.administrator.username]
 
 
 def all_late(desk: Desk) -> list[Case]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -18,6 +19,7 @@ from audit.event_store.append import EntryRefused
 from audit.models import Case, Casino, Finding, Officer, OrderKind, PaymentOrder, Role
 from audit.notifications import feed
 from settlement.catalogue.sentences import EXPONENTS
+from tests import citus
 from tests.audit.access.test_account_walls import DENIED, WEB, refused
 from tests.audit.casework.test_actions import Desk, hired
 from tests.audit.casework.test_priority import found
@@ -74,9 +76,14 @@ class Claim:
         return [(each.type, each.actor, str(each.data.get("order", ""))) for each in found]
 
 
+@pytest.fixture(scope=citus.MODULE)
+def shared_claim(shared_desk: Desk) -> Claim:
+    return Claim(shared_desk)
+
+
 @pytest.fixture
-def claim(db: None) -> Claim:
-    return Claim(Desk())
+def claim(shared_claim: Claim, db: None) -> Claim:
+    return deepcopy(shared_claim)
 
 
 def why(function: Any, *args: Any, **more: Any) -> str:

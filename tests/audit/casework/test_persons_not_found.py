@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -12,6 +13,7 @@ from audit.casework import payment_orders
 from audit.casework.payment_orders import Owing
 from audit.models import Casino, Finding, OrderKind, PaymentOrder
 from audit.projections.payment_orders import wrong_orders
+from tests import citus
 from tests.audit.access.test_account_walls import DENIED, WEB, refused
 from tests.audit.casework.test_actions import Desk
 from tests.audit.casework.test_payment_orders import RECEIPT, YEAR, Claim, why
@@ -44,9 +46,14 @@ class Kept(Claim):
         return [each.what for each in wrong_orders(self.desk.tenant.casino.pk)]
 
 
+@pytest.fixture(scope=citus.MODULE)
+def shared_claim(shared_desk: Desk) -> Kept:
+    return Kept(shared_desk)
+
+
 @pytest.fixture
-def claim(db: None) -> Kept:
-    return Kept(Desk())
+def claim(shared_claim: Kept, db: None) -> Kept:
+    return deepcopy(shared_claim)
 
 
 def handed_over(claim: Kept, order: PaymentOrder, **more: Any) -> PaymentOrder:

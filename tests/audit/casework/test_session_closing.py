@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from copy import deepcopy
 from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
 from django.db import DatabaseError, connection, transaction
+from django.test import Client
 
 from audit.access.capabilities import Capability, roles_with
 from audit.adjudication.replay import advance
@@ -19,13 +21,14 @@ from audit.event_store.append import EntryRefused
 from audit.ledger.order import next_close
 from audit.models import Adjudication, Finding, LoggedStream, Officer, Quarantined, Role, SessionClosing
 from settlement.codec import decode_one_stored
+from tests import citus
 from tests.audit.access.test_account_walls import DENIED, WEB, refused
 from tests.audit.casework.test_actions import hired
 from tests.audit.tables import Tenant, dice_changed_in_mid_series, numbered
 from tests.audit.transparency.sealed import seal
 from tests.roles import acting_as
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
 
 COUNTED = 4_990_100
 """The float of the table as officers counted it, in minor units."""
@@ -81,9 +84,16 @@ class DeadTable:
         return numbered(self.events[0], *[("x", {})] * (kept - 1), *more)[kept:]
 
 
+@pytest.fixture(scope=citus.MODULE)
+def shared_table(module_db: None) -> DeadTable:
+    table = DeadTable()
+    table.tenant.client = Client()  # one that has answered nothing can be copied
+    return table
+
+
 @pytest.fixture
-def dead() -> DeadTable:
-    return DeadTable()
+def dead(shared_table: DeadTable, db: None) -> DeadTable:
+    return deepcopy(shared_table)
 
 
 def why(function: Any, *args: Any, **more: Any) -> str:
@@ -198,7 +208,6 @@ def test_one_hand_closes_nothing(dead: DeadTable) -> None:
     assert session_closing.waiting_of(dead.stream.pk) is None
 
 
-@pytest.mark.superuser
 def test_two_accounts_in_the_same_hands_are_one_hand(dead: DeadTable) -> None:
     closing = dead.proposed()
     Officer.objects.filter(pk=dead.second.pk).update(created_by=dead.officer)
@@ -291,7 +300,6 @@ def test_the_function_records_what_was_proposed_and_nothing_else(
     assert refusal.value.code == code
 
 
-@pytest.mark.superuser
 def test_no_other_way_of_writing_changes_a_closing(dead: DeadTable) -> None:
     dead.closed()
     for statement in (

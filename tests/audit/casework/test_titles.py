@@ -18,6 +18,7 @@ from audit.exports.findings import COLUMNS, findings_by_id, findings_sheet
 from audit.models import Case, EscalationNotice, Finding, Membership, Person, Role
 from audit.notifications import case_mail, inbox_mail
 from audit.presentation import reference
+from tests import citus
 from tests.audit.casework.test_actions import Desk, client_of
 from tests.audit.casework.test_priority import found
 
@@ -28,10 +29,10 @@ NAMED, BY_ID = "The house owes Ada Roux €180", "The house owes p0412 €180"
 RULE = "Payout missing"
 
 
-@pytest.fixture
-def desk(db: None) -> Desk:
+@pytest.fixture(scope=citus.MODULE)
+def shared_desk(shared_desk: Desk) -> Desk:
     """A casino whose findings were all superseded, and that knows a player by name."""
-    desk = Desk()
+    desk = shared_desk
     Finding.objects.filter(casino=desk.tenant.casino).update(status="superseded", superseded_at=timezone.now())
     Person.objects.create(casino=desk.tenant.casino, kind="player", code="p0412", name="Ada Roux")
     return desk

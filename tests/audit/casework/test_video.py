@@ -21,21 +21,21 @@ from audit.models import CaseContacts, Finding, Person, Role, VideoRequest
 from audit.models.persons import PersonKind
 from audit.notifications import case_mail
 from audit.presentation import date_time, reference
+from tests import citus
 from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.casework.test_priority import found
 from tests.audit.tables import Tenant
 from tests.roles import without_triggers
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
 
 ROOM = "video@casino.example"
 
 
-@pytest.fixture
-def desk() -> Desk:
-    desk = Desk()
-    CaseContacts.objects.create(casino=desk.tenant.casino, video_room=ROOM)
-    return desk
+@pytest.fixture(scope=citus.MODULE)
+def shared_desk(shared_desk: Desk) -> Desk:
+    CaseContacts.objects.create(casino=shared_desk.tenant.casino, video_room=ROOM)
+    return shared_desk
 
 
 def page_of(desk: Desk) -> Any:
@@ -102,7 +102,6 @@ def test_it_is_asked_from_before_the_deciding_event_until_after_the_completing_o
     assert first.pk == finding.stream_id
 
 
-@pytest.mark.superuser
 def test_the_message_says_where_and_when_and_no_name(desk: Desk) -> None:
     casino = desk.tenant.casino
     with without_triggers():
@@ -129,7 +128,6 @@ def test_the_message_says_where_and_when_and_no_name(desk: Desk) -> None:
     assert "waits for the mail server" not in page_of(desk).content.decode()
 
 
-@pytest.mark.superuser
 def test_the_message_has_the_priority_and_the_most_urgent_request_is_mailed_first(desk: Desk) -> None:
     mild, urgent = found(desk, "minor", euros=5), found(desk, "critical", euros=900)
     for finding in (mild, urgent):
@@ -168,7 +166,6 @@ def refused_for_good(self: object) -> int:
     raise smtplib.SMTPRecipientsRefused({ROOM: (550, b"no such user")})
 
 
-@pytest.mark.superuser
 def test_a_refusal_for_good_is_tried_after_growing_pauses_given_up_after_days_and_said(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
