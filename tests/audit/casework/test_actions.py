@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, connection, connections, transaction
+from django.db import IntegrityError, connection, transaction
 from django.db.utils import Error as DatabaseError
 from django.test import Client
 from django.utils import timezone
 
 from audit.adjudication.replay import advance
-from audit.casework import actions, escalation
+from audit.casework import actions
 from audit.casework.state_machine import TRANSITIONS
 from audit.event_store import audit_trail
 from audit.management.commands.diagrams import CASES, with_diagrams
-from audit.models import Case, CaseAction, EscalationNotice, Finding, Membership, Officer, Role
+from audit.models import Case, CaseAction, Finding, Membership, Officer, Role
 from audit.models.cases import State
 from tests.audit.tables import Tenant, dice_changed_in_mid_series
 from tests.long_forms import in_short
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
 
 
 PASSWORD = "x"
@@ -63,11 +61,6 @@ class Desk:
     def proposed_by(self, officer: Officer) -> Case:
         actions.perform(self.case.pk, officer, "take")
         return actions.perform(self.case.pk, officer, "propose", reason="the camera shows it", outcome="confirmed")
-
-
-@pytest.fixture
-def desk() -> Desk:
-    return Desk()
 
 
 def client_of(officer: Officer) -> Client:
@@ -151,7 +144,6 @@ BY_HAND = (
 )
 
 
-@pytest.mark.superuser
 @pytest.mark.parametrize("change", in_short(BY_HAND, every=2))
 def test_the_database_enforces_four_eyes_against_direct_updates(desk: Desk, change: str) -> None:
     desk.proposed_by(desk.second)
@@ -163,7 +155,6 @@ def test_the_database_enforces_four_eyes_against_direct_updates(desk: Desk, chan
     assert desk.case.state == State.SECOND
 
 
-@pytest.mark.superuser
 def test_a_new_case_cannot_be_closed_in_one_update_and_a_closed_one_cannot_be_changed(desk: Desk) -> None:
     whole = "state = 'closed', outcome = 'mistaken', reason = 'x', closed_at = now(), proposed_by_id = %s"
     whole += ", approved_by_id = %s"
@@ -257,7 +248,6 @@ def test_a_transition_needs_a_post_with_a_csrf_token(desk: Desk) -> None:
 QUEUES = ("open", "unassigned", "mine", "second", "overdue", "closed")
 
 
-@pytest.mark.superuser
 def test_the_counts_of_the_queues_are_the_lengths_of_their_lists(
     desk: Desk, django_assert_max_num_queries: Callable[..., Any]
 ) -> None:
@@ -308,54 +298,3 @@ def test_the_diagram_on_the_page_is_generated_from_the_state_machine() -> None:
     assert with_diagrams(CASES, page) == page
     for transition in TRANSITIONS.values():
         assert transition.target is None or f": {transition.name} (" in page
-
-
-@pytest.mark.django_db(transaction=True)
-def test_two_officers_who_take_the_next_case_at_once_never_get_the_same() -> None:
-    desk = Desk()
-    gate = threading.Barrier(2)
-    taken: list[int] = []
-
-    def take(officer: Officer) -> None:
-        try:
-            for _ in desk.findings:
-                gate.wait(10)
-                case = actions.take_next(officer)
-                if case is not None:
-                    taken.append(case.pk)
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=take, args=(officer,)) for officer in (desk.first, desk.second)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-    assert sorted(taken) == sorted({finding.case_id for finding in desk.findings})
-
-
-@pytest.mark.superuser
-@pytest.mark.django_db(transaction=True)
-def test_two_workers_side_by_side_escalate_a_case_once() -> None:
-    desk = Desk()
-    now = desk.case.deadline + timedelta(minutes=1)
-    Case.objects.exclude(pk=desk.case.pk).update(deadline=now + timedelta(days=1))
-    both = threading.Barrier(2)
-    done: list[bool] = []
-
-    def escalate() -> None:
-        try:
-            both.wait()
-            done.append(escalation._escalate(desk.case.pk, now))
-        finally:
-            connections.close_all()
-
-    threads = [threading.Thread(target=escalate) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(done) == [False, True]
-    assert desk.case.escalations.count() == 1
-    told = EscalationNotice.objects.filter(escalation__case=desk.case)
-    assert [each.officer.username for each in told] == [desk.administrator.username]

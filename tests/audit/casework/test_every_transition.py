@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from django.db import connection, connections, transaction
 from django.utils import timezone
 
 from audit.casework import actions
@@ -19,12 +17,7 @@ from audit.models import Case, CaseAction, Finding, Officer, Role
 from tests.audit.casework.test_actions import Desk, hired
 from tests.roles import without_triggers
 
-pytestmark = pytest.mark.django_db
-
-
-@pytest.fixture
-def desk() -> Desk:
-    return Desk()
+pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
 
 
 def last_entry(desk: Desk) -> tuple[str, str, str, dict[str, Any]]:
@@ -239,7 +232,6 @@ def test_a_case_that_was_ones_own_before_stays_so(desk: Desk) -> None:
     assert values(desk.case)[:2] == ("investigating", desk.first)
 
 
-@pytest.mark.superuser
 def test_the_croupiers_answer_is_kept_with_the_croupiers_id(desk: Desk) -> None:
     with without_triggers():
         Finding.objects.filter(case=desk.case).update(croupier="c-9")
@@ -279,7 +271,6 @@ def test_what_the_desk_offers_is_what_perform_accepts(desk: Desk) -> None:
                 assert offered == (accepted and not own), (case.state, officer.username, name)
 
 
-@pytest.mark.superuser
 def test_the_most_urgent_case_is_taken_first_and_a_superseded_one_never(desk: Desk) -> None:
     late = desk.findings[-1].case
     assert late is not None
@@ -293,29 +284,6 @@ def test_the_most_urgent_case_is_taken_first_and_a_superseded_one_never(desk: De
     assert [case.pk for case in taken if case is not None] == [case.pk for case in expected[1:] if case is not None]
     assert taken[-1] is None
     assert all(case.assigned_to == desk.first for case in taken if case is not None)
-
-
-@pytest.mark.django_db(transaction=True)
-def test_the_next_case_is_taken_without_waiting_for_one_that_another_is_just_changing() -> None:
-    desk = Desk()
-    standing = by_urgency(Finding.objects.standing().filter(casino=desk.tenant.casino))
-    urgent, next_urgent = list(dict.fromkeys(each.case for each in standing if each.case is not None))[:2]
-    taken: list[Case | None] = []
-
-    def take() -> None:
-        try:
-            with connection.cursor() as cursor:
-                cursor.execute("set lock_timeout = '1s'")  # so that to wait is an error, and not a hung test
-            taken.append(actions.take_next(desk.second))
-        finally:
-            connections.close_all()
-
-    with transaction.atomic():
-        Case.objects.select_for_update().get(pk=urgent.pk)
-        thread = threading.Thread(target=take)
-        thread.start()
-        thread.join()
-    assert taken == [next_urgent]
 
 
 def test_nobody_takes_the_next_case_of_a_casino_where_they_only_read(desk: Desk) -> None:
