@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -19,6 +20,7 @@ from audit.persons import listings
 from audit.persons.erasure import erase
 from audit.persons.listings import ListingRefused
 from audit.projections.listings import wrong_listings
+from tests import citus
 from tests.audit.access.test_account_walls import DENIED, refused
 from tests.audit.casework.test_actions import hired
 from tests.audit.tables import Tenant
@@ -61,9 +63,14 @@ class Floor:
         return [each.what for each in wrong_listings(self.casino.pk)]
 
 
-@pytest.fixture
-def floor(db: None) -> Floor:
+@pytest.fixture(scope=citus.MODULE)
+def shared_floor(module_db: None) -> Floor:
     return Floor()
+
+
+@pytest.fixture
+def floor(shared_floor: Floor, db: None) -> Floor:
+    return deepcopy(shared_floor)
 
 
 def why(function: Callable[..., Any], *args: Any, **more: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from copy import deepcopy
 from datetime import date, timedelta
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import time_machine
 from django.core import mail
 from django.db import transaction
+from django.test import Client
 from django.utils import timezone
 
 from audit import tasks
@@ -21,12 +23,13 @@ from audit.models import GamingTable, Listing, ListKind, Officer, Role, Sighting
 from audit.notifications import inbox_mail, sighting_mail
 from audit.persons import listings, sightings
 from audit.projections.sightings import wrong_sightings
+from tests import citus
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.persons.test_listings import FOR_GOOD, Floor, execute, why
 from tests.audit.tables import Tenant, numbered
 from tests.roles import acting_as
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
 
 EN = {"accept-language": "en"}
 
@@ -56,8 +59,14 @@ def swept() -> int:
 
 
 @pytest.fixture
-def floor(db: None) -> Floor:
+def floor(shared_floor: Floor, db: None) -> Floor:
+    return deepcopy(shared_floor)
+
+
+@pytest.fixture(scope=citus.MODULE)
+def shared_floor(module_db: None) -> Floor:
     floor = Floor()
+    floor.tenant.client = Client()  # one that has answered nothing can be copied
     Officer.objects.filter(pk__in=[floor.first.pk, floor.second.pk]).update(email="")
     for each in (floor.first, floor.second):
         Officer.objects.filter(pk=each.pk).update(email=f"{each.username}@casino.example")
@@ -307,7 +316,6 @@ def test_the_database_lets_the_roles_dismiss_that_the_desk_lets_dismiss(floor: F
     assert (why(listings.dismiss, somebody, sighting, SightingOutcome.OBSERVED) == "") == does
 
 
-@pytest.mark.superuser
 def test_verify_names_a_sighting_that_is_not_what_the_trail_says(floor: Floor) -> None:
     sighting = seen_at(floor)
     named = f"of entry 1 on the lists of casino {floor.casino.pk}"
