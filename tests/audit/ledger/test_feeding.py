@@ -47,6 +47,7 @@ from tests.audit.projections.test_casinos import forge
 from tests.audit.reconciliation.played import DAY, MORNING, Events, count, record, session
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal
+from tests.long_forms import in_short
 
 pytestmark = pytest.mark.django_db
 
@@ -158,7 +159,7 @@ def test_feeding_through_the_record_is_feeding_the_pure_ledger(casino: Casino) -
         assert sum(point.draws for point in row.points.all()) == process.draws
 
 
-@pytest.mark.parametrize("ruleset", RULESET_NAMES)
+@pytest.mark.parametrize("ruleset", in_short(RULESET_NAMES, every=3))
 def test_a_session_of_each_ruleset_is_fed(ruleset: str, casino: Casino) -> None:
     record(casino, session(casino, "X1", ruleset=ruleset, coups=60))
     seal()

@@ -140,7 +140,7 @@ def closes(bridge: Bridge) -> None:
 
 
 @pytest.mark.parametrize("nights", [NIGHTS * 3 // 20, pytest.param(NIGHTS, marks=pytest.mark.faults)])
-@pytest.mark.parametrize("ruleset", in_short(RULESET_NAMES, every=2))
+@pytest.mark.parametrize("ruleset", in_short(RULESET_NAMES, every=3))
 def test_every_error_lands_on_its_line_in_its_amount_with_its_sign(ruleset: str, nights: int) -> None:
     chance = random.Random(f"injected/{ruleset}")
     met: Counter[str] = Counter()

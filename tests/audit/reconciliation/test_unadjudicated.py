@@ -17,6 +17,7 @@ from audit.reconciliation import pdf, runs, sheets
 from audit.reconciliation.month import month_of
 from audit.reconciliation.month import sheets as month_sheets
 from audit.reconciliation.presentation import SESSIONS, TABLES
+from tests import citus
 from tests.audit.reconciliation.played import DAY, MORNING, Events, count, record, session
 
 pytestmark = pytest.mark.django_db
@@ -57,9 +58,21 @@ def reconciled(casino: Casino, bet: str) -> NightReport:
     return report
 
 
+@pytest.fixture(scope=citus.MODULE)
+def nights(module_db: None) -> tuple[int, int]:
+    """The ids of the reports of a night with a bet that nobody adjudicates, and of one without."""
+    outside = reconciled(Casino.objects.create(code="outside", name="Outside"), "any_craps")
+    return outside.pk, reconciled(Casino.objects.create(code="inside", name="Inside"), "right_bet").pk
+
+
 @pytest.fixture
-def report(db: None) -> NightReport:
-    return reconciled(Casino.objects.create(code="outside", name="Outside"), "any_craps")
+def report(nights: tuple[int, int], db: None) -> NightReport:
+    return NightReport.objects.get(pk=nights[0])
+
+
+@pytest.fixture
+def inside(nights: tuple[int, int], db: None) -> NightReport:
+    return NightReport.objects.get(pk=nights[1])
 
 
 def test_it_is_neither_luck_nor_an_error(report: NightReport) -> None:
@@ -100,12 +113,11 @@ def test_page_paper_and_mail_name_it(report: NightReport, language: Any, label: 
 
 @pytest.mark.parametrize(("language", "remark", "usual"), ERRORS)
 def test_the_payout_errors_say_what_they_are_the_difference_of(
-    report: NightReport, language: Any, remark: str, usual: str
+    report: NightReport, inside: NightReport, language: Any, remark: str, usual: str
 ) -> None:
     total = report.parsed_content()["total"]
     bridge = total["bridge"]
     assert bridge["payout_errors"] == total["W_rec"] - total["W_adj"] - bridge["unadjudicated"]
-    inside = reconciled(Casino.objects.create(code="inside", name="Inside"), "right_bet")
     with translation.override(language):
         assert {box.key: box.remark for box in night_page(report)["boxes"]}["payout_errors"] == remark
         assert {box.key: box.remark for box in night_page(inside)["boxes"]}["payout_errors"] == usual
@@ -129,9 +141,8 @@ def test_sheets_and_the_month_have_its_column(report: NightReport) -> None:
     assert json.loads(sheets.as_json(report))["total"]["bridge"]["unadjudicated"] == -7000
 
 
-def test_a_night_without_such_money_has_no_such_line(db: None) -> None:
-    casino = Casino.objects.create(code="inside", name="Inside")
-    report = reconciled(casino, "right_bet")
+def test_a_night_without_such_money_has_no_such_line(inside: NightReport) -> None:
+    casino, report = inside.casino, inside
     assert b"unadjudicated" not in bytes(report.content)
     page = night_page(report)
     assert page["bridge_note"] == pdf._data(report, "en")["parts"][0]["note"]
