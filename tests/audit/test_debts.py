@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from copy import deepcopy
 from decimal import Decimal
 from typing import Any
 
@@ -30,6 +31,7 @@ from settlement.catalogue import RULES
 from settlement.catalogue.money import NO_SUM
 from settlement.catalogue.sentences import exponent
 from settlement.differences import COMMISSIONS, NOT_OWED, PAID
+from tests import citus
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.reconciliation.played import DAY, MORNING, Events, buy_ins, count, record, session
 from tests.audit.tables import Tenant
@@ -260,16 +262,26 @@ def wrong_wagers(report: NightReport) -> Counter[tuple[int, str]]:
     return Counter({(each["stream_id"], each["wager"]): each["amount"] for each in errors})
 
 
-EACH_RULESET = pytest.mark.parametrize(
-    "ruleset",
-    [each if each == "fr-roulette" else pytest.param(each, marks=pytest.mark.faults) for each in sorted(RULESET_NAMES)],
+@pytest.fixture(
+    scope=citus.MODULE,
+    params=[
+        each if each == "fr-roulette" else pytest.param(each, marks=pytest.mark.faults)
+        for each in sorted(RULESET_NAMES)
+    ],
 )
-"""A night of each ruleset; in `make test` that of one."""
+def shared_night(module_db: None, request: pytest.FixtureRequest) -> Played:
+    """A night of each ruleset; in `make test` that of one."""
+    night = Played(request.param)
+    night.tenant.client = Client()  # one that has answered nothing can be copied
+    return night
 
 
-@EACH_RULESET
-def test_every_page_and_paper_says_what_the_incidents_of_a_night_owe(ruleset: str) -> None:
-    night = Played(ruleset)
+@pytest.fixture
+def night(shared_night: Played, db: None) -> Played:
+    return deepcopy(shared_night)
+
+
+def test_every_page_and_paper_says_what_the_incidents_of_a_night_owe(night: Played) -> None:
     owed = night.incidents()
     assert sum(owed.values()) > 0
     for by in ("deadline", "nothing", "night", "croupier"):
@@ -298,10 +310,8 @@ def test_every_page_and_paper_says_what_the_incidents_of_a_night_owe(ruleset: st
         assert sum(ranked.values()) == Decimal(total) / 100
 
 
-@EACH_RULESET
-def test_an_error_of_the_night_is_the_debt_of_its_wager(ruleset: str) -> None:
+def test_an_error_of_the_night_is_the_debt_of_its_wager(night: Played) -> None:
     """But for what the house gave and nobody owes: goodwill, and amounts rounded up."""
-    night = Played(ruleset)
     owed: Counter[tuple[int, str]] = Counter()
     for each in night.standing:
         if (claim := claim_of(each)) is not None:
