@@ -141,7 +141,8 @@ def test_no_query_breaks_a_page(tenant: Tenant, make_client: Any, every: int) ->
 
     pages = [filled(route, argument(route)) for route in ROUTES if "logout" not in route]
     assert len(pages) > 50
-    requested = ((page, query) for number, page in enumerate(pages) for query in queries(number, every))
+    numbered = [*enumerate(pages)][:: 1 if every == FULL else 3]
+    requested = ((page, query) for number, page in numbered for query in queries(number, every))
     assert failing(tenant, make_client(tenant), requested) == []
 
 
@@ -155,6 +156,8 @@ def test_no_argument_breaks_an_address(tenant: Tenant, make_client: Any, every: 
         for value in VALUES[number % every :: every]
     ]
     requested += [(filled(route, value), "") for route in ROUTES if "{}" in route for value in VALUES[:: 2 * every]]
+    if every != FULL:  # what is left of each route is in every third of them
+        requested = requested[::3]
     requested += [
         (f"/admin/audit/nightreport/month/{tenant.casino.pk}/{year}/{month}/EUR{end}", "")
         for year in (0, 1, 9999, 10_000, 10**30)
