@@ -291,7 +291,7 @@ in_any_order = given(stream=corrected_streams(), actions=ACTIONS, size=st.intege
 examples = settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
 
 
-@settings(examples, max_examples=8)
+@settings(examples, max_examples=5)
 @in_any_order
 def test_what_stands_is_what_the_specification_says_after_every_action(**drawn: Any) -> None:
     agrees_after_every_action(**drawn)

@@ -218,7 +218,7 @@ examples = settings(max_examples=30, deadline=None, suppress_health_check=list(H
 
 
 @pytest.mark.django_db(transaction=True)
-@settings(examples, max_examples=8)
+@settings(examples, max_examples=5)
 @in_short_steps
 def test_a_stream_is_read_as_in_one_step_wherever_corrections_are_and_some_are_approved(**drawn: Any) -> None:
     is_read_as_in_one_step(**drawn)

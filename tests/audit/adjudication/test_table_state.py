@@ -43,7 +43,7 @@ def played(tenant: Tenant, ruleset: str) -> tuple[LoggedStream, list[dict[str, A
     return tenant.stream(night.stream), night.events
 
 
-@pytest.mark.parametrize("ruleset", in_short(RULESET_NAMES, every=3))
+@pytest.mark.parametrize("ruleset", in_short(RULESET_NAMES, every=5))
 def test_from_a_snapshot_it_is_what_a_fold_from_the_beginning_gives(
     tenant: Tenant, ruleset: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -27,6 +27,7 @@ from settlement import RULESETS, State, decode
 from settlement.comparison import pending
 from settlement.mentions import mentioned
 from tests.audit.tables import Tenant
+from tests.long_forms import in_short
 
 pytestmark = pytest.mark.django_db
 
@@ -54,7 +55,7 @@ def played(tenant: Tenant, ruleset: str, *, coups: int = 40) -> tuple[LoggedStre
     return tenant.stream(night.stream), night.events
 
 
-@pytest.mark.parametrize("ruleset", RULESET_NAMES)
+@pytest.mark.parametrize("ruleset", in_short(RULESET_NAMES, every=3))
 def test_each_frame_shows_the_state_that_a_fold_from_the_beginning_leaves(tenant: Tenant, ruleset: str) -> None:
     stream, events = played(tenant, ruleset)
     state = State()
@@ -85,7 +86,7 @@ def test_each_frame_shows_the_state_that_a_fold_from_the_beginning_leaves(tenant
         assert {each["wager"] for each in answer["wagers"]} == set(live) | due
 
 
-@pytest.mark.parametrize("ruleset", RULESET_NAMES)
+@pytest.mark.parametrize("ruleset", in_short(RULESET_NAMES, every=3))
 def test_frames_are_those_of_a_state_that_holds_every_wager_of_the_session(tenant: Tenant, ruleset: str) -> None:
     stream, events = played(tenant, ruleset)
     decoded = [decode(json.dumps(event).encode()) for event in events]
@@ -106,7 +107,7 @@ def test_frames_are_those_of_a_state_that_holds_every_wager_of_the_session(tenan
     assert answers[0] == answers[1], "from the cache as without it"
 
 
-@pytest.mark.parametrize("ruleset", RULESET_NAMES)
+@pytest.mark.parametrize("ruleset", in_short(RULESET_NAMES, every=3))
 def test_every_stake_on_the_table_is_a_chip_and_the_drawing_is_well_formed(tenant: Tenant, ruleset: str) -> None:
     stream, events = played(tenant, ruleset)
     playback = playback_of(stream.pk, 1, min(300, len(events)))

@@ -236,7 +236,7 @@ COMBINED = {
 }
 
 
-@pytest.mark.parametrize("deep", [False, True], ids=["", "deep"])
+@pytest.mark.parametrize("deep", in_short([False, True], every=2), ids=["", "deep"])
 @pytest.mark.parametrize("name", in_short(COMBINED, every=3))
 def test_rows_of_a_session_that_goes_on_are_forged_together(played: Played, name: str, deep: bool) -> None:
     played.is_named(COMBINED[name], "{in_open}", "case {going_on_case} ", deep=deep)
