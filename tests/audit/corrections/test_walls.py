@@ -103,9 +103,9 @@ def test_the_functions_approve_nothing_that_was_refused(desk: CorrectionsDesk) -
         assert attempted(officer, "countersigned", desk) == "decided"
 
 
-@pytest.mark.parametrize(
-    ("other", "code"),
-    [
+def test_the_functions_decide_about_what_waits_alone(desk: CorrectionsDesk) -> None:
+    desk.session("s")
+    attempts: list[tuple[dict[str, Any], str]] = [
         ({"reason": ""}, "no-reason"),
         ({"reason": "  "}, "no-reason"),
         ({"correction": 2}, "no-such-correction"),
@@ -113,11 +113,9 @@ def test_the_functions_approve_nothing_that_was_refused(desk: CorrectionsDesk) -
         ({"correction": "x"}, "no-such-correction"),
         ({"correction": 2**80}, "no-such-correction"),
         ({"session": "t"}, "no-such-correction"),
-    ],
-)
-def test_the_functions_decide_about_what_waits_alone(desk: CorrectionsDesk, other: dict[str, Any], code: str) -> None:
-    desk.session("s")
-    assert attempted(desk.second, "countersigned", desk, **other) == code
+    ]
+    for other, code in attempts:
+        assert attempted(desk.second, "countersigned", desk, **other) == code, other
 
 
 def test_a_session_of_another_casino_is_none(desk: CorrectionsDesk) -> None:
