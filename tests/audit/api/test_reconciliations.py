@@ -58,7 +58,7 @@ def test_its_versions(played: Tenant) -> None:
     [
         (".csv?currency=EUR", "text/csv", b"Session,Table,"),
         (".csv?currency=EUR&table=lines", "text/csv", b"No.,Line,"),
-        (".pdf?currency=EUR", "application/pdf", b"%PDF-"),
+        pytest.param(".pdf?currency=EUR", "application/pdf", b"%PDF-", marks=pytest.mark.faults),
         (".pdf?currency=EUR&language=en&version=1", "application/pdf", b"%PDF-"),
         (".xlsx?currency=CAD", "application/vnd", b"PK"),
     ],

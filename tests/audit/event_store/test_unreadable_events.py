@@ -24,6 +24,7 @@ from audit.models import LedgerBatch, LoggedStream
 from audit.notifications import alerts
 from audit.reconciliation import runs
 from audit.transparency import envelopes, pending, tree
+from tests import citus
 from tests.audit.access.test_account_walls import WEB
 from tests.audit.projections.record import Casino, faults
 from tests.audit.reconciliation.played import DAY, MORNING, count, record, session
@@ -75,9 +76,10 @@ class Night:
         return [each.pk for each in (self.first, self.second, self.counts)]
 
 
-@pytest.fixture
-def night(tenant: Tenant) -> Night:
-    return Night(tenant.casino)
+@pytest.fixture(scope=citus.MODULE)
+def night(module_db: None) -> Night:
+    """A night that its tests only add to: what they add is rolled back."""
+    return Night(Tenant().casino)
 
 
 def closes(casino_id: int) -> list[order.Close]:

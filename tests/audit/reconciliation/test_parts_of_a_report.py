@@ -47,9 +47,14 @@ def of_tables(monkeypatch: pytest.MonkeyPatch, report: NightReport, tables: int,
 
 
 @pytest.mark.parametrize(
-    ("tables", "says"), [(59, []), (60, []), (61, ["1 further row is in the workbook."]),
-                         (250, ["190 further rows are in the workbook."])]
-)  # fmt: skip
+    ("tables", "says"),
+    [
+        (60, []),
+        (61, ["1 further row is in the workbook."]),
+        pytest.param(59, [], marks=pytest.mark.faults),
+        pytest.param(250, ["190 further rows are in the workbook."], marks=pytest.mark.faults),
+    ],
+)
 def test_the_paper_of_a_night_has_each_row_once_then_how_many_it_leaves_out_and_always_the_total(
     monkeypatch: pytest.MonkeyPatch, report: NightReport, tables: int, says: list[str]
 ) -> None:
