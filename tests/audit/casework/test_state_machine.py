@@ -95,7 +95,7 @@ def people(desk: Desk) -> dict[str, Officer]:
 
 
 @settings(
-    max_examples=settings.default.max_examples // 5,  # an example is up to 25 actions
+    max_examples=settings.default.max_examples * 2 // 5,  # an example is up to 25 actions
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
