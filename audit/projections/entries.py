@@ -103,8 +103,8 @@ _known: ContextVar[dict[int | None, list[int]] | None] = ContextVar("known", def
 
 
 @contextmanager
-def desks_asked_once() -> Iterator[None]:
-    """Have the checks of this block, which are of one instant, ask once which streams are of a casino's desk."""
+def desks_read_once() -> Iterator[None]:
+    """Have the checks of this block, which are of one instant, read once which streams are of a casino's desk."""
     before = _known.set({})
     try:
         yield

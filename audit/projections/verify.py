@@ -26,7 +26,7 @@ from audit.projections.complaints import wrong_complaints
 from audit.projections.deadlines import wrong_deadlines
 from audit.projections.deeds import wrong_ends, wrong_erasures, wrong_promotions
 from audit.projections.ended_keys import late_batches
-from audit.projections.entries import desks_asked_once, unreadable_entries
+from audit.projections.entries import desks_read_once, unreadable_entries
 from audit.projections.epochs import wrong_epochs
 from audit.projections.faults import WrongRow
 from audit.projections.feed import wrong_contacts, wrong_counters, wrong_feed, wrong_webhooks
@@ -72,7 +72,7 @@ def verify_derived(
     is called after each. Call it in the transaction in which the log was verified, so that both are of one instant.
     """
     derived = Derived()
-    with desks_asked_once():
+    with desks_read_once():
         for part in _parts(casino_id, frozenset(log.tampered), derived.figures, deep, progress):
             for wrong in _whole(part):
                 derived.faults.append(Fault(wrong.part, wrong.what, wrong.stream, wrong.seq))

@@ -60,8 +60,8 @@ def test_two_workers_side_by_side_escalate_a_case_once() -> None:
         thread.join()
     assert sorted(done) == [False, True]
     assert desk.case.escalations.count() == 1
-    told = EscalationNotice.objects.filter(escalation__case=desk.case)
-    assert [each.officer.username for each in told] == [desk.administrator.username]
+    notices = EscalationNotice.objects.filter(escalation__case=desk.case)
+    assert [each.officer.username for each in notices] == [desk.administrator.username]
 
 
 def test_the_next_case_is_taken_without_waiting_for_one_that_another_is_just_changing() -> None:
