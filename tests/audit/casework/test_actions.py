@@ -72,21 +72,28 @@ class Desk:
 
 
 def client_of(officer: Officer) -> Client:
-    """Return a browser in which the officer has just signed in: with the session of it, and without the entry in the
-    audit trail or the time of the last sign-in. Whoever tests these signs in by the form or with ``force_login``."""
-    signed_in = {
-        SESSION_KEY: str(officer.pk),
-        BACKEND_SESSION_KEY: "django.contrib.auth.backends.ModelBackend",
-        HASH_SESSION_KEY: officer.get_session_auth_hash(),
-        proof._PROVED_AT: time.time(),
-    }
-    key, ends_at = uuid4().hex, timezone.now() + timedelta(seconds=settings.SESSION_COOKIE_AGE)
-    # In one statement, of the twenty-six of a sign-in: most tests of a page begin with it.
-    session = Session(session_key=key, session_data=SessionStore().encode(signed_in), expire_date=ends_at)
-    Session.objects.bulk_create([session])
     client = Client()
-    client.cookies[settings.SESSION_COOKIE_NAME] = key
+    sign_in(client, officer)
     return client
+
+
+def sign_in(client: Client, officer: Officer) -> None:
+    """Give a browser the session of an officer who has just signed in, in one statement of the twenty-six of a sign-in.
+
+    The audit trail has no entry of it, and the account no time of it: whoever tests these uses the form, or
+    ``force_login``.
+    """
+    key, ends_at = uuid4().hex, timezone.now() + timedelta(seconds=settings.SESSION_COOKIE_AGE)
+    signed_in = SessionStore().encode(
+        {
+            SESSION_KEY: str(officer.pk),
+            BACKEND_SESSION_KEY: "django.contrib.auth.backends.ModelBackend",
+            HASH_SESSION_KEY: officer.get_session_auth_hash(),
+            proof._PROVED_AT: time.time(),
+        }
+    )
+    Session.objects.bulk_create([Session(session_key=key, session_data=signed_in, expire_date=ends_at)])
+    client.cookies[settings.SESSION_COOKIE_NAME] = key
 
 
 def post_transition(officer: Officer, finding: Finding, name: str, **form: str) -> int:

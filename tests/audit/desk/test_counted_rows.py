@@ -14,6 +14,7 @@ from django.utils import translation
 
 from audit.models import Deadline, Officer
 from audit.templatetags.presentation import counted
+from tests.audit.casework.test_actions import sign_in
 
 
 def of(section: Any, number: int) -> str:
@@ -54,7 +55,7 @@ def test_rows_are_counted_by_what_one_of_them_is_called(name: str, number: int, 
 @pytest.mark.django_db
 def test_the_page_says_so() -> None:
     desk = Client()
-    desk.force_login(Officer.objects.create_superuser("chief"))
+    sign_in(desk, Officer.objects.create_superuser("chief"))
     shown = desk.get(reverse("admin:audit_deadline_changelist"), headers={"accept-language": "en"})
     number = Deadline.objects.count()
     assert re.search(rf'<p class="paginator">\s*{number} deadlines\s*</p>', shown.content.decode())

@@ -30,7 +30,7 @@ from tests.audit.register.register_desk import RegisterDesk
 from tests.audit.tables import Tenant, dice_changed_in_mid_series
 from tests.audit.transparency.sealed import seal
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
 
 LIST = "/admin/audit/finding/"
 OPEN = f"{LIST}?queue=open"
@@ -100,9 +100,13 @@ def record(client: Client) -> dict[str, Any]:
 
 def around(shown: Callable[[], Any], change: Callable[[], object]) -> tuple[Any, Any]:
     """Return what is shown before and after a change."""
-    before = shown()
+    return shown(), then(change, shown)
+
+
+def then(change: Callable[[], object], shown: Callable[[], Any]) -> Any:
+    """Return what is shown after one more change, having been shown before."""
     change()
-    return before, shown()
+    return shown()
 
 
 # Counted by hand
@@ -182,9 +186,7 @@ def case_of(finding: Finding) -> Case:
     return finding.case
 
 
-@pytest.mark.superuser
-def test_each_number_is_as_counted_by_hand_after_every_change() -> None:
-    desk = Desk()
+def test_each_number_is_as_counted_by_hand_after_every_change(desk: Desk) -> None:
     officer = desk.second
     client = client_of(officer)
     casino, finding = desk.tenant.casino, desk.findings[0]
@@ -241,8 +243,7 @@ def _supersede(**of: Any) -> None:
 # One kind of page after another
 
 
-def test_a_case_that_is_taken_and_closed_is_so_on_the_next_page() -> None:
-    desk = Desk()
+def test_a_case_that_is_taken_and_closed_is_so_on_the_next_page(desk: Desk) -> None:
     first, third = client_of(desk.first), client_of(desk.third)
     case = desk.case.pk
     number = len(desk.findings)
@@ -253,7 +254,7 @@ def test_a_case_that_is_taken_and_closed_is_so_on_the_next_page() -> None:
     before, after = around(shown, lambda: actions.perform(case, desk.first, "take"))
     assert (before[0]["tabs"]["mine"], after[0]["tabs"]["mine"], after[2]["tabs"]["mine"]) == (0, 1, 0)
     assert after[2]["tabs"]["unassigned"] == number - 1
-    _, after = around(shown, lambda: actions.perform(case, desk.first, "propose", reason="x", outcome="confirmed"))
+    after = then(lambda: actions.perform(case, desk.first, "propose", reason="x", outcome="confirmed"), shown)
     assert after[0]["tabs"]["second"] == 1
     assert [each["navigation"]["counts"]["To approve"] for each in after[2:]] == [1, 1]
     before, after = around(shown, lambda: actions.perform(case, desk.second, "approve"))
@@ -263,8 +264,7 @@ def test_a_case_that_is_taken_and_closed_is_so_on_the_next_page() -> None:
     assert desk.findings[0].pk not in after[1]["lines"]
 
 
-def test_a_case_that_is_assigned_by_another_officer_is_among_ones_own_on_the_next_page() -> None:
-    desk = Desk()
+def test_a_case_that_is_assigned_by_another_officer_is_among_ones_own_on_the_next_page(desk: Desk) -> None:
     client = client_of(desk.first)
     _, after = around(
         lambda: queue(client, f"{LIST}?queue=mine"),
@@ -274,8 +274,7 @@ def test_a_case_that_is_assigned_by_another_officer_is_among_ones_own_on_the_nex
     assert [row for _title, rows in after["groups"] for row in rows] == [desk.findings[0].pk]
 
 
-def test_what_an_officer_does_by_the_desk_is_on_the_page_that_it_leads_to() -> None:
-    desk = Desk()
+def test_what_an_officer_does_by_the_desk_is_on_the_page_that_it_leads_to(desk: Desk) -> None:
     client = client_of(desk.first)
     assert queue(client)["tabs"]["mine"] == 0
     address = f"{LIST}{desk.findings[0].pk}/case/take/"
@@ -287,8 +286,7 @@ def test_what_an_officer_does_by_the_desk_is_on_the_page_that_it_leads_to() -> N
     assert {tab.name: tab.count for tab in answer.context["tabs"]}["mine"] == len(chosen)
 
 
-def test_new_findings_and_those_that_stand_no_more_are_on_the_next_page() -> None:
-    desk = Desk()
+def test_new_findings_and_those_that_stand_no_more_are_on_the_next_page(desk: Desk) -> None:
     client = client_of(desk.first)
 
     def play() -> None:
@@ -313,8 +311,7 @@ def test_new_findings_and_those_that_stand_no_more_are_on_the_next_page() -> Non
     assert 2 * len(after[1]["lines"]) == len(before[1]["lines"])
 
 
-def test_the_priority_of_an_incident_by_a_casinos_new_threshold_is_on_the_next_page() -> None:
-    desk = Desk()
+def test_the_priority_of_an_incident_by_a_casinos_new_threshold_is_on_the_next_page(desk: Desk) -> None:
     client = client_of(desk.first)
     threshold = "update audit_casino set priority_threshold = %s"
     execute(threshold, 1_000_000)
@@ -331,7 +328,6 @@ def test_the_priority_of_an_incident_by_a_casinos_new_threshold_is_on_the_next_p
     assert before[0] != after[0]
 
 
-@pytest.mark.superuser
 def test_a_night_that_is_reconciled_is_on_the_next_page() -> None:
     tenant = Tenant()
     client = client_of(hired(tenant, Role.DIRECTOR, "director"))
@@ -349,7 +345,7 @@ def test_a_night_that_is_reconciled_is_on_the_next_page() -> None:
     assert [pk for pk, _state, _win in after["nights"]] == [report.pk]
     assert after["navigation"]["nights"] == 1
     opened = "update audit_nightreport set state = 'open' where id = %s"
-    _, after = around(lambda: first_page(client), lambda: execute_past_triggers("audit_nightreport", opened, report.pk))
+    after = then(lambda: execute_past_triggers("audit_nightreport", opened, report.pk), lambda: first_page(client))
     assert (after["nights"][0][1], after["navigation"]["nights"]) == ("open", 0)
 
 
@@ -373,12 +369,12 @@ def test_a_correction_that_comes_is_countersigned_or_refused_is_so_on_the_next_p
         [2, 2],
     )
     assert (before[0]["waiting"], after[0]["waiting"]) == ("1", "2")
-    _, after = around(shown, decide(desk.second, first))
+    after = then(decide(desk.second, first), shown)
     assert [each["navigation"]["counts"][approve[1]] for each in after] == [1, 1, 2, 2]
-    _, after = around(shown, lambda: desk.refused(second))
+    after = then(lambda: desk.refused(second), shown)
     assert after[2]["waiting"] == "1"
     assert [waits for _pk, _title, _night, waits in after[0]["newest"]] == [False, True]
-    _, after = around(shown, decide(desk.other, first))
+    after = then(decide(desk.other, first), shown)
     replayed(first)
     assert shown()[0]["waiting"] == ""
 
@@ -388,8 +384,7 @@ def neighbours(client: Client, address: str) -> tuple[int, int, str, str]:
     return found.position, found.of, found.previous, found.next
 
 
-def test_the_neighbours_of_a_proposal_are_those_that_wait_when_the_page_is_requested() -> None:
-    desk = Desk()
+def test_the_neighbours_of_a_proposal_are_those_that_wait_when_the_page_is_requested(desk: Desk) -> None:
     case, *others = desk.findings[:3]
     client = client_of(desk.third)
     address = reverse("admin:approve_closing", args=(case.pk,))
@@ -404,11 +399,11 @@ def test_the_neighbours_of_a_proposal_are_those_that_wait_when_the_page_is_reque
     propose(case)
     assert shown() == (1, 1, "", "")
     for number, finding in enumerate(others, start=2):
-        _, after = around(shown, lambda finding=finding: propose(finding))
+        after = then(lambda finding=finding: propose(finding), shown)
         assert after[1] == number
-    _, after = around(shown, lambda: actions.perform(others[0].case_id, desk.first, "comment", reason="x"))
+    after = then(lambda: actions.perform(others[0].case_id, desk.first, "comment", reason="x"), shown)
     assert after[1] == len(others) + 1
-    _, after = around(shown, lambda: actions.perform(others[0].case_id, desk.third, "approve"))
+    after = then(lambda: actions.perform(others[0].case_id, desk.third, "approve"), shown)
     assert after[1] == len(others)
     assert reverse("admin:approve_closing", args=(others[0].pk,)) not in after
 
@@ -432,7 +427,7 @@ def test_an_entry_of_the_register_that_is_proposed_or_decided_is_counted_on_the_
     added: list[int] = []
     before, after = around(to_approve, lambda: added.append(desk.proposed("payout_unit", 100).pk))
     assert (before, after) == (0, 1)
-    _, after = around(to_approve, lambda: entries.decline(desk.other, added[0], reason="not here"))
+    after = then(lambda: entries.decline(desk.other, added[0], reason="not here"), to_approve)
     assert after == 0
 
 
@@ -455,14 +450,12 @@ def test_a_request_about_an_account_is_counted_on_the_next_page() -> None:
 
     before, after = around(to_approve, propose)
     assert (before, after) == ([0, 0], [1, 1])
-    _, after = around(to_approve, lambda: accounts.decline(other, requests[0], reason="not yet"))
+    after = then(lambda: accounts.decline(other, requests[0], reason="not yet"), to_approve)
     assert after == [0, 0]
 
 
-@pytest.mark.superuser
-def test_a_name_of_the_directory_that_is_changed_is_found_on_the_next_page() -> None:
+def test_a_name_of_the_directory_that_is_changed_is_found_on_the_next_page(desk: Desk) -> None:
     """A queue that is narrowed to somebody by a part of their name: whom it means, the directory says."""
-    desk = Desk()
     finding = found(desk, "minor", croupier="c-9").pk
     person = Person.objects.create(casino=desk.tenant.casino, code="c-9", kind="croupier", name="Ada Keller")
     client = client_of(desk.first)
@@ -477,10 +470,10 @@ def test_a_name_of_the_directory_that_is_changed_is_found_on_the_next_page() -> 
     assert (before, after) == (set(), {finding})
 
 
-@pytest.mark.superuser
 @pytest.mark.parametrize("narrowed", ["player", "q"])
-def test_somebody_who_is_erased_from_the_directory_is_found_by_no_name_on_the_next_page(narrowed: str) -> None:
-    desk = Desk()
+def test_somebody_who_is_erased_from_the_directory_is_found_by_no_name_on_the_next_page(
+    desk: Desk, narrowed: str
+) -> None:
     finding = found(desk, "minor", player="p-9").pk
     person = Person.objects.create(casino=desk.tenant.casino, code="p-9", kind="player", name="Bruno Keller")
     client = client_of(desk.first)
@@ -492,10 +485,8 @@ def test_somebody_who_is_erased_from_the_directory_is_found_by_no_name_on_the_ne
     assert (before, after) == ({finding}, set())
 
 
-@pytest.mark.superuser
-def test_how_many_are_late_counts_those_that_are_not_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_how_many_are_late_counts_those_that_are_not_drawn(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waits, "DOTS", 1)
-    desk = Desk()
     late = Case.objects.filter(casino=desk.tenant.casino).update(deadline=timezone.now())
     assert late > 1
     page = client_of(desk.first).get("/admin/", headers={"accept-language": "en"}).content.decode()
@@ -505,8 +496,8 @@ def test_how_many_are_late_counts_those_that_are_not_drawn(monkeypatch: pytest.M
 # Officers
 
 
-def test_the_answer_of_one_officer_is_never_anothers() -> None:
-    here, there = Desk(), Desk()
+def test_the_answer_of_one_officer_is_never_anothers(desk: Desk) -> None:
+    here, there = desk, Desk()
     actions.perform(here.case.pk, here.first, "take")
     people = [here.first, here.second, there.first, Officer.objects.create_superuser("root-of-both", password=None)]
     found = []
@@ -526,9 +517,8 @@ def test_the_answer_of_one_officer_is_never_anothers() -> None:
     assert not set(found[0][1]["lines"]) & own
 
 
-@pytest.mark.superuser
-def test_who_is_given_another_role_or_loses_one_sees_what_it_shows_on_the_next_page() -> None:
-    here, there = Desk(), Desk()
+def test_who_is_given_another_role_or_loses_one_sees_what_it_shows_on_the_next_page(desk: Desk) -> None:
+    here, there = desk, Desk()
     here.proposed_by(here.second)
     officer = hired(here.tenant, Role.AUDITOR, "moving")
     client = client_of(officer)
@@ -551,8 +541,8 @@ def test_who_is_given_another_role_or_loses_one_sees_what_it_shows_on_the_next_p
     assert not navigated(client.get("/admin/").context)["open"]
 
 
-def test_what_is_chosen_in_a_session_is_what_its_own_pages_show() -> None:
-    here, there = Desk(), Desk()
+def test_what_is_chosen_in_a_session_is_what_its_own_pages_show(desk: Desk) -> None:
+    here, there = desk, Desk()
     officer = hired(here.tenant, Role.OFFICER, "of-both")
     Membership.objects.create(officer=officer, casino=there.tenant.casino, role=Role.OFFICER)
     client, other = client_of(officer), client_of(officer)
@@ -568,10 +558,9 @@ def test_what_is_chosen_in_a_session_is_what_its_own_pages_show() -> None:
     assert shown(client) == shown(other) == (both, both, both)
 
 
-@pytest.mark.superuser
-def test_a_casino_that_becomes_a_sandbox_is_on_no_page_of_several_casinos() -> None:
+def test_a_casino_that_becomes_a_sandbox_is_on_no_page_of_several_casinos(desk: Desk) -> None:
     """None may: the database forbids it. Who lets it, as a superuser, sees it gone at once."""
-    here, there = Desk(), Desk()
+    here, there = desk, Desk()
     client = client_of(Officer.objects.create_superuser("root-of-sandboxes", password=None))
 
     def shown() -> tuple[int, int]:

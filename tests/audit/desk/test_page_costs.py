@@ -16,7 +16,7 @@ from audit.access.scope import Scope
 from audit.adjudication.replay import advance
 from audit.desk import scoped_admin
 from audit.models import Membership, Officer, Role
-from tests.audit.casework.test_actions import hired
+from tests.audit.casework.test_actions import hired, sign_in
 from tests.audit.tables import Tenant, dice_changed_in_mid_series
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -51,7 +51,7 @@ def test_a_page_builds_each_scope_once_and_reads_the_officers_roles_once(
     tenant: Tenant, built: Counter[tuple[Any, ...]], page: str, queries: int
 ) -> None:
     desk = Client()
-    desk.force_login(hired(tenant, Role.SECOND, "second"))
+    sign_in(desk, hired(tenant, Role.SECOND, "second"))
     address = reverse(f"admin:{page}")
     assert desk.get(address).status_code == 200  # fills what later pages find in caches
     built.clear()

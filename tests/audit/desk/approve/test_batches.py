@@ -201,7 +201,7 @@ def test_a_case_that_is_unticked_or_has_changed_is_left_out_and_that_is_said(des
 @pytest.mark.parametrize(
     ("form", "why"),
     [
-        ({"decision": ""}, "Choose: approve, or send back."),
+        pytest.param({"decision": ""}, "Choose: approve, or send back.", marks=pytest.mark.faults),
         ({"decision": "take"}, "Choose: approve, or send back."),
         ({"decision": "approve", "chosen": ["x", "1", "9" * 30 + ":1"]}, "No case is ticked."),
         ({"decision": "send_back"}, "Give a reason."),

@@ -97,7 +97,7 @@ def test_what_a_finding_is_about_is_filled_in_where_a_complaint_is_entered(desk:
     ("language", "shown", "other"),
     [("en", "amount: €1,250.00", "currency: "), ("fr", "montant : 1 250,00 €", "monnaie : ")],
 )
-@pytest.mark.parametrize("is_from_before", [False, True])
+@pytest.mark.parametrize("is_from_before", [pytest.param(False, marks=pytest.mark.faults), True])
 def test_the_trail_says_for_how_much_a_complaint_was_upheld_as_money(
     desk: Desk, is_from_before: bool, language: str, shown: str, other: str
 ) -> None:
@@ -223,7 +223,12 @@ def test_an_amount_has_no_more_decimals_than_its_currency(desk: Desk) -> None:
     ("event", "data", "says"),
     [
         ("goodwill.paid", {"amount": 1000, "reason": "x"}, "pays €10: €2.50 less than the answer."),
-        ("goodwill.paid", {"amount": 2000, "reason": "x"}, "pays €20: €7.50 more than the answer."),
+        pytest.param(
+            "goodwill.paid",
+            {"amount": 2000, "reason": "x"},
+            "pays €20: €7.50 more than the answer.",
+            marks=pytest.mark.faults,
+        ),
         ("goodwill.paid", {"amount": 1250, "reason": "x", "player": "p-2"}, "It names another player: p-2."),
         ("dispute.settled", {"opened": 1, "amount": 1250}, "Nobody approved it, so it does not count as a payment."),
     ],

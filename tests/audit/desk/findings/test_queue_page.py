@@ -426,13 +426,20 @@ def test_no_list_asks_a_query_for_a_row(desk: Desk) -> None:
     [
         ("queue=open", "Nothing waits. What the tables report is replayed as it arrives", ""),
         ("queue=mine", "You have no open finding.", "?queue=unassigned"),
-        ("queue=unassigned", "Every open finding has an officer. What the tables report", ""),
+        pytest.param(
+            "queue=unassigned",
+            "Every open finding has an officer. What the tables report",
+            "",
+            marks=pytest.mark.faults,
+        ),
         ("queue=second", "No case waits for a second officer. One appears here as soon as", ""),
-        ("queue=overdue", "Nothing is late.", "?queue=open"),
+        pytest.param("queue=overdue", "Nothing is late.", "?queue=open", marks=pytest.mark.faults),
         ("queue=patterns", "A pattern is an error that one croupier has made at least 3 times within 30 days.", ""),
-        ("queue=returned", "Nothing has come back. A finding is listed here if", ""),
+        pytest.param(
+            "queue=returned", "Nothing has come back. A finding is listed here if", "", marks=pytest.mark.faults
+        ),
         ("queue=closed", "No case has been closed yet. A case is closed when a second officer", ""),
-        ("", "There is no finding yet. What the tables report is replayed", ""),
+        pytest.param("", "There is no finding yet. What the tables report is replayed", "", marks=pytest.mark.faults),
         ("queue=open&amount=10", "Nothing matches these filters.", "?queue=open"),
         ("q=nothing+of+this+name", "Nothing matches “nothing of this name”.", "?"),
     ],

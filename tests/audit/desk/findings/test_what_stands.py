@@ -25,6 +25,7 @@ from tests.audit.adjudication.test_what_stands import (
     replayed,
     session,
 )
+from tests.audit.casework.test_actions import sign_in
 from tests.audit.corrections.corrections_desk import approve, finding_of
 from tests.audit.tables import TOUCHED_WRONGLY, Tenant, dice_touched_wrongly, numbered, touched_for
 
@@ -36,7 +37,7 @@ LIST = reverse("admin:audit_finding_changelist")
 @pytest.fixture
 def desk() -> Client:
     client = Client()
-    client.force_login(Officer.objects.create_superuser("chief"))
+    sign_in(client, Officer.objects.create_superuser("chief"))
     return client
 
 

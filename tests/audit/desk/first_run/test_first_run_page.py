@@ -21,7 +21,7 @@ from audit.management.commands import welcome
 from audit.models import Casino, Officer, Role
 from audit.simulation import first_run
 from audit.simulation.first_run import Plan, plan
-from tests.audit.casework.test_actions import hired
+from tests.audit.casework.test_actions import hired, sign_in
 from tests.audit.tables import Tenant, dice_changed_in_mid_series
 
 pytestmark = pytest.mark.django_db
@@ -35,7 +35,7 @@ def data(settings: Any, tmp_path: Path) -> Path:
 
 def desk_of(tenant: Tenant, role: Role = Role.AUDITOR) -> Client:
     client = Client(headers={"accept-language": "en"})
-    client.force_login(hired(tenant, role, f"{role}-{tenant.code}"))
+    sign_in(client, hired(tenant, role, f"{role}-{tenant.code}"))
     return client
 
 
@@ -60,9 +60,7 @@ def test_it_stands_once_before_the_overview() -> None:
 
 def test_a_superuser_of_a_record_without_a_casino_is_led_to_the_first_steps_alone() -> None:
     superuser = Client(headers={"accept-language": "en"})
-    superuser.force_login(
-        Officer.objects.create_superuser("root", password="first-horse-9"), "django.contrib.auth.backends.ModelBackend"
-    )
+    sign_in(superuser, Officer.objects.create_superuser("root", password="first-horse-9"))
     assert not Casino.objects.exists()
     assert superuser.get("/admin/").headers["Location"] == "/admin/first-run/"
     page = page_of(superuser)
@@ -223,9 +221,7 @@ def test_the_form_of_a_step_leads_back_to_the_steps() -> None:
 def test_the_steps_begin_with_an_administrator_because_two_approve_a_role() -> None:
     tenant, says = Tenant(), "Begin with an administrator"
     superuser = Client()
-    superuser.force_login(
-        Officer.objects.create_superuser("root", password="first-horse-9"), "django.contrib.auth.backends.ModelBackend"
-    )
+    sign_in(superuser, Officer.objects.create_superuser("root", password="first-horse-9"))
     page = page_of(superuser)
     assert says in page
     assert 'href="/admin/audit/officer/add/?step=1"' in page
@@ -236,9 +232,7 @@ def test_the_steps_begin_with_an_administrator_because_two_approve_a_role() -> N
 def test_the_first_invitation_offers_an_administrator_and_the_first_table_its_only_casino() -> None:
     tenant = Tenant()
     superuser = Client()
-    superuser.force_login(
-        Officer.objects.create_superuser("root", password="first-horse-9"), "django.contrib.auth.backends.ModelBackend"
-    )
+    sign_in(superuser, Officer.objects.create_superuser("root", password="first-horse-9"))
 
     def role() -> str:
         page = superuser.get("/admin/audit/officer/add/").content.decode()

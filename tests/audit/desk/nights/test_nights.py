@@ -31,6 +31,7 @@ from settlement.catalogue import Language
 from settlement.night.variance import surprise
 from tests import citus
 from tests.audit.access.test_accounts import invited_by
+from tests.audit.casework.test_actions import sign_in
 from tests.audit.conftest import make_tenant
 from tests.audit.corrections.corrections_desk import approve
 from tests.audit.desk.printed import words_of
@@ -78,7 +79,7 @@ def officer(casino: Casino, name: str, *, signs: bool = True) -> Client:
     someone = Officer.objects.create_user(name, password="x", is_staff=True)
     Membership.objects.create(officer=someone, casino=casino, role=Role.SECOND if signs else Role.OFFICER)
     client = Client()
-    client.force_login(someone, backend="django.contrib.auth.backends.ModelBackend")
+    sign_in(client, someone)
     return client
 
 
@@ -86,12 +87,13 @@ def at(report: NightReport, name: str = "change", *rest: Any) -> str:
     return reverse(f"admin:audit_nightreport_{name}", args=(report.pk, *rest))
 
 
-def test_every_address_on_the_page_answers(report: NightReport, casino: Casino) -> None:
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.faults)])
+def test_every_address_on_the_page_answers(report: NightReport, casino: Casino, every: int) -> None:
     desk = officer(casino, "ada")
     page = desk.get(at(report), headers={"accept-language": "en"}).content.decode()
-    addresses = set(re.findall(r'href="(/admin/audit/[^"#]+)', page))
+    addresses = sorted(set(re.findall(r'href="(/admin/audit/[^"#]+)', page)))
     assert len(addresses) > 25
-    for address in addresses:
+    for address in addresses[::every]:
         answer = desk.get(address.replace("&amp;", "&"))
         assert answer.status_code == 200, address
 
@@ -227,7 +229,7 @@ def test_a_figure_of_figures_opens_its_terms(report: NightReport, casino: Casino
             assert desk.get(row.cells[0].address).context["sum"] == row.cells[1].text
 
 
-@pytest.mark.parametrize("figure", in_short(ADDITIVE, every=3))
+@pytest.mark.parametrize("figure", in_short(ADDITIVE, every=7))
 def test_a_total_opens_the_sessions_that_add_up_to_it(report: NightReport, casino: Casino, figure: str) -> None:
     desk = officer(casino, "ada")
     answer = desk.get(at(report, "figure", figure), headers={"accept-language": "en"})
@@ -314,7 +316,7 @@ def test_the_same_hands_do_not_sign_twice_at_the_desk(report: NightReport, casin
     bob.set_password("x")
     bob.save()
     client = Client()
-    client.force_login(bob, backend="django.contrib.auth.backends.ModelBackend")
+    sign_in(client, bob)
     assert "One of you created the other’s account" in refusal(client)
     refused = [each for each in audit_trail.entries_of(casino.pk, timezone.now().date()) if "refused" in each.type]
     assert [(each.actor, each.data["code"]) for each in refused] == [
@@ -696,7 +698,10 @@ def test_a_month_shows_each_night_and_each_table_and_what_waits(report: NightRep
     assert f"{DAY:%Y-%m-%d}" not in re.sub(r"\S+\.\d{4}-\d\d-\d\d\.\S+", "", page.content.decode())
 
 
-@pytest.mark.parametrize(("role", "leads_there"), [(Role.OFFICER, True), (Role.DIRECTOR, True), (Role.AUDITOR, False)])
+@pytest.mark.parametrize(
+    ("role", "leads_there"),
+    [(Role.OFFICER, True), pytest.param(Role.DIRECTOR, True, marks=pytest.mark.faults), (Role.AUDITOR, False)],
+)
 def test_a_session_that_is_still_open_leads_those_who_may_close_it_to_its_closing(
     idle: Casino, role: Role, leads_there: bool
 ) -> None:
@@ -708,7 +713,7 @@ def test_a_session_that_is_still_open_leads_those_who_may_close_it_to_its_closin
     someone = Officer.objects.create_user(f"one-{role}", is_staff=True)
     Membership.objects.create(officer=someone, casino=idle, role=role)
     desk = Client()
-    desk.force_login(someone)
+    sign_in(desk, someone)
     page = desk.get(at(reconciled), headers={"accept-language": "en"}).content.decode()
     closing = reverse("admin:audit_loggedstream_closing", args=(stream_id,))
     linked = re.findall(r'<a href="([^"]*/closing/)">([^<]+)</a>', page)

@@ -18,7 +18,7 @@ from tests.audit.casework.test_priority import found as found_again
 from tests.audit.tables import Tenant
 from tests.roles import without_triggers
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.superuser]
 
 
 def found(client: Client, typed: str, language: str = "en") -> dict[str, list[tuple[str, str]]]:
@@ -38,8 +38,7 @@ def words_of(result: str) -> str:
     return unescape(re.sub(r"<[^>]*>", "", title.replace("<small>", " | "))).strip()
 
 
-def test_a_reference_leads_to_its_finding_and_to_no_other() -> None:
-    desk = Desk()
+def test_a_reference_leads_to_its_finding_and_to_no_other(desk: Desk) -> None:
     finding = desk.findings[0]
     name = reference(finding)
     [(words, address)] = found(client_of(desk.first), name.lower())["Findings"]
@@ -49,17 +48,16 @@ def test_a_reference_leads_to_its_finding_and_to_no_other() -> None:
     assert "Findings" not in found(client_of(desk.first), other_year)
 
 
-def test_a_reference_is_of_one_casino_however_many_an_officer_sees() -> None:
-    desk, other = Desk(), Desk()
+def test_a_reference_is_of_one_casino_however_many_an_officer_sees(desk: Desk) -> None:
+    other = Desk()
     Membership.objects.create(officer=desk.first, casino=other.tenant.casino, role=Role.OFFICER)
     for each in (desk, other):
         [(_words, address)] = found(client_of(desk.first), reference(each.findings[0]))["Findings"]
         assert address == f"/admin/audit/finding/{each.findings[0].pk}/change/"
 
 
-@pytest.mark.superuser
-def test_a_printed_reference_without_a_code_leads_to_one_finding_at_each_casino_that_has_it() -> None:
-    desk, other = Desk(), Desk()
+def test_a_printed_reference_without_a_code_leads_to_one_finding_at_each_casino_that_has_it(desk: Desk) -> None:
+    other = Desk()
     findings = Finding.objects.filter(pk__in=[each.findings[0].pk for each in (desk, other)])
     with without_triggers():
         findings.update(reference_code="")
@@ -74,9 +72,7 @@ def test_a_printed_reference_without_a_code_leads_to_one_finding_at_each_casino_
     assert {str(each.tenant.casino) in " ".join(words for words, _to in of_both) for each in (desk, other)} == {True}
 
 
-@pytest.mark.superuser
-def test_a_finding_says_no_amount_where_nothing_is_missing_and_its_time_stays_on_one_line() -> None:
-    desk = Desk()
+def test_a_finding_says_no_amount_where_nothing_is_missing_and_its_time_stays_on_one_line(desk: Desk) -> None:
     finding = found_again(desk, "minor", rule="payout-put-right", euros=0)
     (words,) = (
         words
@@ -88,9 +84,7 @@ def test_a_finding_says_no_amount_where_nothing_is_missing_and_its_time_stays_on
     assert " · " + when.replace(" ", "\N{NO-BREAK SPACE}") in words
 
 
-@pytest.mark.superuser
-def test_a_reference_that_was_printed_leads_to_its_finding_when_that_is_superseded() -> None:
-    desk = Desk()
+def test_a_reference_that_was_printed_leads_to_its_finding_when_that_is_superseded(desk: Desk) -> None:
     finding = desk.findings[0]
     with without_triggers():
         Finding.objects.filter(pk=finding.pk).update(status=FindingStatus.SUPERSEDED, superseded_at=timezone.now())
@@ -101,14 +95,12 @@ def test_a_reference_that_was_printed_leads_to_its_finding_when_that_is_supersed
     assert "Findings" not in found(stranger, reference(finding))
 
 
-def test_a_finding_of_another_casino_is_not_found_by_its_reference() -> None:
-    desk = Desk()
+def test_a_finding_of_another_casino_is_not_found_by_its_reference(desk: Desk) -> None:
     stranger = client_of(hired(Tenant(), Role.SECOND, "stranger"))
     assert "Findings" not in found(stranger, reference(desk.findings[0]))
 
 
-def test_a_table_and_a_clock_time_lead_to_that_moment() -> None:
-    desk = Desk()
+def test_a_table_and_a_clock_time_lead_to_that_moment(desk: Desk) -> None:
     stream, client = desk.findings[0].stream, client_of(desk.first)
     for typed in ("t1 20:00", "T1 at 20:00", "T1 à 20h00", "t1 2026-11-19 20:00", "t1 19 nov 2026 20:00"):
         [(words, address)] = found(client, typed)["A moment"]
@@ -117,19 +109,20 @@ def test_a_table_and_a_clock_time_lead_to_that_moment() -> None:
     assert client.get(address).status_code == 200
 
 
-def test_a_clock_time_before_the_opening_leads_to_the_nearest_moment_and_says_that_it_was_closed() -> None:
-    [(words, address)] = found(client_of(Desk().first), "t1 03:12")["A moment"]
+def test_a_clock_time_before_the_opening_leads_to_the_nearest_moment_and_says_that_it_was_closed(desk: Desk) -> None:
+    [(words, address)] = found(client_of(desk.first), "t1 03:12")["A moment"]
     assert "closed at 03:12" in words
     assert address.endswith("&clock=03:12")
 
 
-@pytest.mark.parametrize("typed", ["t1 2026-11-18 20:00", "t9 20:00", "t1 99:99"])
-def test_a_moment_of_a_day_without_a_session_or_of_no_table_is_not_offered(typed: str) -> None:
-    assert "A moment" not in found(client_of(Desk().first), typed)
+@pytest.mark.parametrize(
+    "typed", ["t1 2026-11-18 20:00", "t9 20:00", pytest.param("t1 99:99", marks=pytest.mark.faults)]
+)
+def test_a_moment_of_a_day_without_a_session_or_of_no_table_is_not_offered(desk: Desk, typed: str) -> None:
+    assert "A moment" not in found(client_of(desk.first), typed)
 
 
-def test_a_person_is_found_by_a_part_of_the_name_by_who_may_see_names() -> None:
-    desk = Desk()
+def test_a_person_is_found_by_a_part_of_the_name_by_who_may_see_names(desk: Desk) -> None:
     Person.objects.create(casino=desk.tenant.casino, code="p77", kind=PersonKind.PLAYER, name="Bruno <Keller>")
     [(words, address)] = found(client_of(desk.first), "KELL")["People"]
     assert words == f"Bruno <Keller> | player · p77 · {desk.tenant.casino}"
@@ -137,8 +130,7 @@ def test_a_person_is_found_by_a_part_of_the_name_by_who_may_see_names() -> None:
     assert "People" not in found(client_of(desk.auditor), "KELL")
 
 
-def test_a_table_is_found_by_what_the_casino_calls_it_and_the_list_says_so() -> None:
-    desk = Desk()
+def test_a_table_is_found_by_what_the_casino_calls_it_and_the_list_says_so(desk: Desk) -> None:
     table = desk.findings[0].table
     assert table is not None
     GamingTable.objects.filter(pk=table.pk).update(name="Roulette by the window")
@@ -151,8 +143,8 @@ def test_a_table_is_found_by_what_the_casino_calls_it_and_the_list_says_so() -> 
     assert "Tables" not in found(stranger, "window")
 
 
-def test_a_table_code_leads_to_its_sessions_at_ones_own_casinos_alone() -> None:
-    desk, other = Desk(), Tenant()
+def test_a_table_code_leads_to_its_sessions_at_ones_own_casinos_alone(desk: Desk) -> None:
+    other = Tenant()
     GamingTable.objects.create(casino=other.casino, code="Z9")
     assert "Tables" not in found(client_of(desk.first), "z9")
     own = found(client_of(desk.first), "t1")
@@ -164,19 +156,21 @@ def test_a_table_code_leads_to_its_sessions_at_ones_own_casinos_alone() -> None:
     ("language", "typed", "title"),
     [("en", "overpaid", "Rules"), ("fr", "regle", "Règles"), ("en", "55-7", "Rules")],
 )
-def test_rules_are_found_by_words_of_their_title_and_by_article(language: str, typed: str, title: str) -> None:
-    groups = found(client_of(Desk().first), typed, language)
+def test_rules_are_found_by_words_of_their_title_and_by_article(
+    desk: Desk, language: str, typed: str, title: str
+) -> None:
+    groups = found(client_of(desk.first), typed, language)
     assert groups[title if title in groups else "Aller à"], groups
 
 
-def test_pages_are_found_in_the_language_of_the_officer_and_without_accents() -> None:
-    client = client_of(Desk().first)
+def test_pages_are_found_in_the_language_of_the_officer_and_without_accents(desk: Desk) -> None:
+    client = client_of(desk.first)
     assert ("Réglages", "/admin/audit/") in found(client, "reglages", "fr")["Aller à"]
     assert found(client, "")["Go to"][0] == ("Overview", "/admin/")
 
 
-def test_whatever_is_typed_is_answered_and_escaped() -> None:
-    client = client_of(Desk().first)
+def test_whatever_is_typed_is_answered_and_escaped(desk: Desk) -> None:
+    client = client_of(desk.first)
     for typed in ("\0", "'; drop table", "<script>", "F-99-999999999999", "%", "r" * 5000, "٢٣:٤١", "31 feb 2026"):
         page = client.get("/admin/search/", {"q": typed})
         assert page.status_code in (200, 400), typed
@@ -184,19 +178,21 @@ def test_whatever_is_typed_is_answered_and_escaped() -> None:
         assert "<script>" not in shown, typed
 
 
-def test_a_list_answers_a_search_of_any_length() -> None:
-    client = client_of(Desk().first)
+@pytest.mark.parametrize("kinds", [1, pytest.param(3, marks=pytest.mark.faults)])
+def test_a_list_answers_a_search_of_any_length(desk: Desk, kinds: int) -> None:
+    """The short form types a kind of text into each list in turn."""
+    client = client_of(desk.first)
     for number, listed in enumerate(
         ("finding", "person", "loggedstream", "nightreport", "ledgerprocess", "complaint", "paymentorder")
     ):
-        for typed in (("r" * 5_000, "r " * 2_500, "é" * 5_000)[number % 3], "é" * 5_000):
+        for kind in range(number, number + kinds):
+            typed = ("r" * 5_000, "r " * 2_500, "é" * 5_000)[kind % 3]
             page = client.get(f"/admin/audit/{listed}/", {"q": typed}, follow=True)
             assert page.status_code == 200, listed
             assert 'id="changelist"' in page.content.decode(), listed
 
 
-def test_the_queries_do_not_grow_with_what_is_found() -> None:
-    desk = Desk()
+def test_the_queries_do_not_grow_with_what_is_found(desk: Desk) -> None:
     client = client_of(desk.first)
 
     def queries(typed: str) -> int:

@@ -29,23 +29,31 @@ def notes(client: Client, typed: str, language: str = "en") -> str:
     return re.sub(r"<a .*?</a>|<[^>]*>", " ", page.content.decode(), flags=re.DOTALL)
 
 
-@pytest.mark.parametrize("typed", ["helene perrin", "PERRIN Hélène", "perrin t1", "p0412", "P0412", "c-77", "C-77"])
-def test_a_person_is_found_by_every_word_an_id_or_a_card(typed: str) -> None:
-    desk = Desk()
+@pytest.mark.parametrize(
+    "typed",
+    [
+        "helene perrin",
+        pytest.param("PERRIN Hélène", marks=pytest.mark.faults),
+        "perrin t1",
+        "p0412",
+        pytest.param("P0412", marks=pytest.mark.faults),
+        "c-77",
+        pytest.param("C-77", marks=pytest.mark.faults),
+    ],
+)
+def test_a_person_is_found_by_every_word_an_id_or_a_card(desk: Desk, typed: str) -> None:
     player(desk, "p0412", "Hélène Perrin", "C-77")
     player(desk, "p0500", "Hélène Martin")
     [(words, _address)] = found(client_of(desk.first), typed)["People"]
     assert words.startswith("Hélène Perrin | "), words
 
 
-def test_a_person_is_not_found_by_one_word_of_two() -> None:
-    desk = Desk()
+def test_a_person_is_not_found_by_one_word_of_two(desk: Desk) -> None:
     player(desk, "p0412", "Pascale Perrin")
     assert "People" not in found(client_of(desk.first), "pascale martin")
 
 
-def test_the_person_of_an_exact_id_comes_first_and_persons_come_before_findings() -> None:
-    desk = Desk()
+def test_the_person_of_an_exact_id_comes_first_and_persons_come_before_findings(desk: Desk) -> None:
     player(desk, "p9", "Aaron Zabel")
     player(desk, "zabel", "Zoe Weber")
     player(desk, next(each.player for each in desk.findings if each.player), "Bruno Perrin")
@@ -59,19 +67,23 @@ def test_the_person_of_an_exact_id_comes_first_and_persons_come_before_findings(
     ("language", "typed", "says"),
     [
         ("en", "r9", "There is no table “r9”."),
-        ("en", "r9 20:00", "There is no table “r9”."),
-        ("fr", "R9 20h00", "Il n’y a pas de table «\N{NO-BREAK SPACE}R9\N{NO-BREAK SPACE}»."),
+        pytest.param("en", "r9 20:00", "There is no table “r9”.", marks=pytest.mark.faults),
+        pytest.param(
+            "fr",
+            "R9 20h00",
+            "Il n’y a pas de table «\N{NO-BREAK SPACE}R9\N{NO-BREAK SPACE}».",
+            marks=pytest.mark.faults,
+        ),
         ("en", "t1 2026-11-18 20:00", "T1 has no session on that day."),
         ("en", "2019-11-18", "There is no report of the night of 18 Nov 2019."),
         ("en", "nobody at all", "No result for “nobody at all”."),
     ],
 )
-def test_what_there_is_not_is_said(language: str, typed: str, says: str) -> None:
-    assert says in notes(client_of(Desk().first), typed, language)
+def test_what_there_is_not_is_said(desk: Desk, language: str, typed: str, says: str) -> None:
+    assert says in notes(client_of(desk.first), typed, language)
 
 
-def test_a_table_that_there_is_and_an_id_that_looks_like_one_are_not_missed() -> None:
-    desk = Desk()
+def test_a_table_that_there_is_and_an_id_that_looks_like_one_are_not_missed(desk: Desk) -> None:
     assert "no table" not in notes(client_of(desk.first), "t1 20:00")
     wager = next(each.wager for each in desk.findings if each.wager)
     assert found(client_of(desk.first), wager)["Findings"]
@@ -87,16 +99,15 @@ def test_a_word_for_a_day_is_that_day(typed: str, days_ago: int) -> None:
     assert (query.day, query.words) == (today - timedelta(days=days_ago), ("r3",))
 
 
-def test_yesterday_is_a_night() -> None:
-    desk = Desk()
+def test_yesterday_is_a_night(desk: Desk) -> None:
     says = notes(client_of(desk.first), "yesterday")
     night = timezone.localdate() - timedelta(days=1)
     assert f"There is no report of the night of {night.day} {night:%b}." in says
 
 
 @pytest.mark.parametrize("typed", ["payout-missing", "payout missing"])
-def test_a_rule_is_found_by_its_name(typed: str) -> None:
-    assert any("/payout-missing/" in to for _words, to in found(client_of(Desk().first), typed)["Rules"])
+def test_a_rule_is_found_by_its_name(desk: Desk, typed: str) -> None:
+    assert any("/payout-missing/" in to for _words, to in found(client_of(desk.first), typed)["Rules"])
 
 
 @pytest.mark.parametrize("typed", ["P-26-0007", "w-26-0001 "])

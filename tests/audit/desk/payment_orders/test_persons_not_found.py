@@ -52,7 +52,7 @@ def test_three_clicks_lead_from_the_claim_to_a_sum_that_is_kept(claim: Kept) -> 
     assert client.get(at(order, "file")).status_code == 404, "the cage pays nothing"
 
 
-@pytest.mark.parametrize("day", ["9999-12-31", "9999-01-01", "0001-01-01"])
+@pytest.mark.parametrize("day", ["9999-12-31", pytest.param("9999-01-01", marks=pytest.mark.faults), "0001-01-01"])
 def test_a_day_without_an_end_of_its_term_is_refused(claim: Kept, day: str) -> None:
     address = f"{LIST}new/{claim.head.pk}/"
     page = client_of(claim.desk.first).post(address, {**STATED, "not_found_on": day}, headers=EN, follow=True)

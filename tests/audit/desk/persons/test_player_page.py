@@ -68,7 +68,16 @@ def test_the_play_of_the_month_is_what_the_sessions_keep(tenant: Tenant) -> None
     assert not sessions_of(casino, ODD, DAY + timedelta(days=1), DAY + timedelta(days=2))
 
 
-@pytest.mark.parametrize("day", ["9999-12-31", "9999-12-01", "0001-01-01", "0001-02-30", "x"])
+@pytest.mark.parametrize(
+    "day",
+    [
+        "9999-12-31",
+        pytest.param("9999-12-01", marks=pytest.mark.faults),
+        pytest.param("0001-01-01", marks=pytest.mark.faults),
+        "0001-02-30",
+        "x",
+    ],
+)
 def test_a_night_in_no_month_of_the_desk_is_not_there(tenant: Tenant, day: str) -> None:
     client = client_of(hired(tenant, Role.OFFICER, "reader"))
     assert client.get(f"/admin/audit/person/money/{tenant.casino.pk}/{day}/p1/").status_code == 404

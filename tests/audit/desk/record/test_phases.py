@@ -18,6 +18,7 @@ from audit.models import Job, JobKind, JobState, Officer
 from audit.transparency import signing_keys
 from audit.transparency.outcome import Outcome, Phase
 from audit.transparency.verify import verify
+from tests.audit.casework.test_actions import sign_in
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import several_streams
 
@@ -112,7 +113,7 @@ def test_the_job_stores_what_it_is_at_and_ends_with_its_result_alone(monkeypatch
 def test_the_pages_show_the_phases_and_the_script_fetches_them() -> None:
     job = running(done=610, total=1_000, result={"so_far": {"phase": "decisions"}})
     desk = Client()
-    desk.force_login(job.officer)
+    sign_in(desk, job.officer)
     english = {"accept-language": "en"}
     for address in (reverse("admin:record_state"), reverse("admin:audit_job_change", args=(job.pk,))):
         shown = desk.get(address, headers=english).content.decode()

@@ -22,7 +22,7 @@ from audit.models import Heartbeat, Job, JobKind, JobState, Officer, Role, Witne
 from audit.transparency import signing_keys
 from audit.transparency.cosignatures import WitnessKey
 from settlement import ENGINE_VERSION
-from tests.audit.casework.test_actions import client_of, hired
+from tests.audit.casework.test_actions import client_of, hired, sign_in
 from tests.audit.tables import Tenant, numbered
 from tests.audit.transparency.sealed import seal
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture
 def desk() -> Client:
     client = Client()
-    client.force_login(Officer.objects.create_superuser("chief"))
+    sign_in(client, Officer.objects.create_superuser("chief"))
     return client
 
 
@@ -45,7 +45,7 @@ def page(client: Client, language: str = "en") -> str:
 
 def test_a_table_shows_its_last_event_and_what_waits() -> None:
     tenant, desk = Tenant(), Client()
-    desk.force_login(hired(tenant, Role.AUDITOR, "auditor"))
+    sign_in(desk, hired(tenant, Role.AUDITOR, "auditor"))
     tenant.post("s", numbered(tenant.opener("s"), ("player.left", {"player": "Anna"})))
     text = page(desk)
     assert re.search(rf"Casino {tenant.code} T1 \S+.* s 2 session open", text)

@@ -21,6 +21,7 @@ from audit.monitoring import WitnessSeen
 from audit.transparency import tree
 from audit.transparency.cosignatures import WitnessKey
 from audit.transparency.timeline import DOTS, SealedAt, checkpoints
+from tests.audit.casework.test_actions import sign_in
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal
 
@@ -159,7 +160,7 @@ def test_the_page_has_the_drawing_and_its_table_and_a_wrong_setting_draws_nobody
     cosign(sizes[0])
     WitnessState.objects.create(vkey=VKEY, size=sizes[0], cosigned_at=timezone.now(), tried_at=timezone.now())
     desk = Client()
-    desk.force_login(Officer.objects.create_superuser("chief"))
+    sign_in(desk, Officer.objects.create_superuser("chief"))
     answer = desk.get(reverse("admin:record_state"), headers={"accept-language": "fr"})
     shown = answer.content.decode()
     assert "Points de contrôle et témoins" in shown

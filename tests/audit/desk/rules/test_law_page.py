@@ -17,7 +17,7 @@ from audit.models import Finding, Role
 from settlement.law import LAW_TEXTS
 from settlement.law_coverage import covered, governing
 from settlement.rulesets import RULESETS
-from tests.audit.casework.test_actions import hired
+from tests.audit.casework.test_actions import hired, sign_in
 from tests.audit.register.register_desk import RegisterDesk
 from tests.audit.tables import Tenant, dice_changed_in_mid_series
 
@@ -34,7 +34,7 @@ def play(tenant: Tenant, *streams: str) -> None:
 
 def desk_of(tenant: Tenant, language: str = "en") -> Client:
     client = Client(headers={"accept-language": language})
-    client.force_login(hired(tenant, Role.AUDITOR, f"auditor-{tenant.code}"))
+    sign_in(client, hired(tenant, Role.AUDITOR, f"auditor-{tenant.code}"))
     return client
 
 

@@ -9,7 +9,7 @@ from django.utils import translation
 
 from audit.event_store import audit_trail
 from audit.models import ApiKey, Casino, GamingTable, KeyScope, Officer, Role
-from tests.audit.casework.test_actions import hired
+from tests.audit.casework.test_actions import hired, sign_in
 from tests.audit.tables import Tenant
 
 pytestmark = pytest.mark.django_db
@@ -17,7 +17,7 @@ pytestmark = pytest.mark.django_db
 
 def test_a_key_that_was_revoked_stays_revoked_whatever_its_page_is_sent(client: Client) -> None:
     tenant = Tenant()
-    client.force_login(Officer.objects.create_superuser(f"chief-{tenant.code}"))
+    sign_in(client, Officer.objects.create_superuser(f"chief-{tenant.code}"))
     page = reverse("admin:audit_apikey_change", args=(tenant.key.pk,))
     shown = client.get(page)
     assert shown.status_code == 200
@@ -42,7 +42,7 @@ def test_a_table_of_several_casinos_is_offered_with_the_name_of_its_casino(tenan
     Casino.objects.filter(pk=tenant.casino.pk).update(name="Grand Casino")
     client = Client(headers={"accept-language": "en"})
     Tenant()
-    client.force_login(Officer.objects.create_superuser(f"chief-{tenant.code}"))
+    sign_in(client, Officer.objects.create_superuser(f"chief-{tenant.code}"))
     page = client.get(reverse("admin:audit_apikey_add")).content.decode()
     assert f"{tenant.table.code} · Grand Casino" in page
     assert f"{tenant.code} · " not in page
@@ -51,7 +51,7 @@ def test_a_table_of_several_casinos_is_offered_with_the_name_of_its_casino(tenan
 
 def keeper(tenant: Tenant) -> Client:
     client = Client()
-    client.force_login(hired(tenant, Role.ADMINISTRATOR, "keeper"))
+    sign_in(client, hired(tenant, Role.ADMINISTRATOR, "keeper"))
     return client
 
 

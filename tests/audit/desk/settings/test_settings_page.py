@@ -15,7 +15,7 @@ from django.utils import timezone, translation
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
 from audit.models import ApiKey, Casino, Deadline, GamingTable, Membership, NightRun, Officer, Role
-from tests.audit.casework.test_actions import hired
+from tests.audit.casework.test_actions import hired, sign_in
 from tests.audit.event_store.test_audit_trail import entries_today
 from tests.audit.register.register_desk import RegisterDesk
 from tests.audit.tables import Tenant
@@ -27,7 +27,7 @@ PAGE = "/admin/audit/"
 
 def desk_of(tenant: Tenant, role: Role) -> Client:
     client = Client()
-    client.force_login(hired(tenant, role, "anna"))
+    sign_in(client, hired(tenant, role, "anna"))
     return client
 
 
@@ -40,7 +40,7 @@ def test_an_administrator_has_every_section_of_their_casino_and_an_officer_those
     assert tenant.key.prefix in page.content.decode()
     assert other.key.prefix not in page.content.decode()
     officer = Client()
-    officer.force_login(hired(tenant, Role.OFFICER, "bert"))
+    sign_in(officer, hired(tenant, Role.OFFICER, "bert"))
     assert set(officer.get(PAGE).context["sections"]) == {"casino", "gamingtable"}
 
 
@@ -76,7 +76,7 @@ def test_a_table_shows_what_its_newest_session_declared_to_who_sees_the_record()
     opener = tenant.opener("s", minimum=200, params={"maximum": {"win": 50_000}}, dice_set="D-3")
     assert tenant.post("s", [opener]).status_code == 201
     officer, administrator = Client(), desk_of(tenant, Role.ADMINISTRATOR)
-    officer.force_login(hired(tenant, Role.OFFICER, "bert"))
+    sign_in(officer, hired(tenant, Role.OFFICER, "bert"))
     [line] = officer.get(PAGE, headers={"accept-language": "en"}).context["sections"]["gamingtable"].shown
     assert line.declared.rules == "fr-craps"
     assert line.declared.limits.words == "€2 to €500"
@@ -113,7 +113,7 @@ def test_an_administrator_names_a_table_and_moves_the_cutoff_and_each_is_an_entr
 def test_a_deadline_of_the_installation_says_whose_it_is_after_what_it_is_for() -> None:
     tenant = Tenant()
     client = Client(headers={"accept-language": "en"})
-    client.force_login(Officer.objects.create_superuser(f"chief-{tenant.code}"))
+    sign_in(client, Officer.objects.create_superuser(f"chief-{tenant.code}"))
     deadline = Deadline.objects.filter(casino=None)[0]
     page = client.get(f"{PAGE}deadline/{deadline.pk}/change/").content.decode()
     assert "every casino without its own deadline" in page
@@ -133,7 +133,7 @@ def test_a_row_of_the_casinos_is_headed_by_the_name_or_else_by_the_code() -> Non
 
 def test_the_desk_has_no_page_of_django_s_internals(client: Client) -> None:
     assert {model._meta.app_label for model in admin.site._registry} == {"audit"}
-    client.force_login(Officer.objects.create_superuser("chief"))
+    sign_in(client, Officer.objects.create_superuser("chief"))
     for address in ("auth/", "django_celery_beat/", "django_celery_beat/periodictask/", "sites/"):
         assert client.get(f"/admin/{address}").status_code == 404
     assert client.get(reverse("admin:app_list", args=("audit",))).status_code == 200
@@ -158,7 +158,7 @@ def test_a_role_at_several_casinos_is_said_once_with_the_names_of_the_casinos() 
     both = hired(tenant, Role.SECOND, "both")
     Membership.objects.create(officer=both, casino=other.casino, role=Role.SECOND)
     chief = Client()
-    chief.force_login(Officer.objects.create_superuser(f"chief-{tenant.code}"))
+    sign_in(chief, Officer.objects.create_superuser(f"chief-{tenant.code}"))
     [line] = [each for each in chief.get(PAGE).context["sections"]["officer"].shown if each.officer.pk == both.pk]
     first, second = sorted((str(tenant.casino), str(other.casino)))
     assert line.roles in (f"second officer ({first}, {second})", f"second officer ({second}, {first})")
@@ -178,7 +178,7 @@ def test_the_index_says_how_many_there_are_and_what_is_to_be_looked_at(language:
     page = client.get(PAGE, headers={"accept-language": language}).content.decode()
     assert f"<small>{keys}</small>" in page
     decided = RegisterDesk()
-    client.force_login(decided.one)
+    sign_in(client, decided.one)
     assert readings in client.get(PAGE, headers={"accept-language": language}).content.decode()
 
 
@@ -197,7 +197,7 @@ def test_a_severity_begins_with_a_capital_letter_and_a_deadline_is_french_in_fre
 @pytest.mark.superuser
 def test_the_schedule_says_when_each_night_was_reconciled_last() -> None:
     tenant, client = Tenant(), Client(headers={"accept-language": "en"})
-    client.force_login(hired(tenant, Role.ADMINISTRATOR, "anna"))
+    sign_in(client, hired(tenant, Role.ADMINISTRATOR, "anna"))
     assert [(line.last, line.error) for line in client.get(PAGE).context["nights"]] == [("", "")]
     started = datetime(2026, 11, 20, 5, 0, tzinfo=UTC)
     for number, error in ((0, "an older one"), (1, "")):
@@ -221,7 +221,7 @@ def test_the_schedule_says_when_each_night_was_reconciled_last() -> None:
 def test_the_readings_show_what_is_decided_and_what_waits_for_a_second_officer() -> None:
     desk, client = RegisterDesk(), Client(headers={"accept-language": "en"})
     entry, waiting = desk.decided("payout_unit", 100), desk.proposed("payout_unit", 500)
-    client.force_login(desk.one)
+    sign_in(client, desk.one)
     page = client.get(PAGE)
     assert [line["entry"].pk for line in page.context["register"]["shown"]] == [waiting.pk, entry.pk]
     assert (page.context["register"]["decided"], page.context["register"]["waiting"]) == (1, 1)

@@ -16,7 +16,7 @@ from audit.event_store.audit_trail import COMMAND
 from audit.models import DeadLetter, FindingChange, Role, Webhook, WebhookSecret
 from audit.notifications import feed, webhooks
 from tests.audit.api.test_reading import overpaid, replayed
-from tests.audit.casework.test_actions import hired
+from tests.audit.casework.test_actions import hired, sign_in
 from tests.audit.conftest import make_tenant
 from tests.audit.desk.settings.test_api_keys import keeper
 from tests.audit.sessions import unique_name
@@ -61,7 +61,14 @@ def test_a_webhook_is_created_and_its_secret_shown_once_and_only_a_worker_reads_
 
 
 @pytest.mark.parametrize(
-    "url", ["http://hooks.example/", "https://a:b@hooks.example/", "hooks.example", "https://x y/", "javascript:1"]
+    "url",
+    [
+        "http://hooks.example/",
+        "https://a:b@hooks.example/",
+        pytest.param("hooks.example", marks=pytest.mark.faults),
+        pytest.param("https://x y/", marks=pytest.mark.faults),
+        "javascript:1",
+    ],
 )
 def test_an_address_that_cannot_be_sent_to_is_refused_with_a_reason(tenant: Tenant, url: str) -> None:
     page = keeper(tenant).post(reverse("admin:audit_webhook_add"), {"casino": tenant.casino.pk, **FORM, "url": url})
@@ -88,11 +95,19 @@ def test_a_stale_session_changes_no_address_without_a_proof(tenant: Tenant) -> N
     assert Webhook.objects.filter(casino=tenant.casino).count() == 1
 
 
-@pytest.mark.parametrize("role", [Role.OFFICER, Role.SECOND, Role.DIRECTOR, Role.AUDITOR])
+@pytest.mark.parametrize(
+    "role",
+    [
+        pytest.param(Role.OFFICER, marks=pytest.mark.faults),
+        Role.SECOND,
+        pytest.param(Role.DIRECTOR, marks=pytest.mark.faults),
+        Role.AUDITOR,
+    ],
+)
 def test_nobody_but_an_administrator_of_the_casino_reaches_a_webhook(tenant: Tenant, role: Role) -> None:
     webhook, _secret = webhooks.create(COMMAND, casino=tenant.casino, **FORM)
     other, client = Client(), keeper(make_tenant())
-    other.force_login(hired(tenant, role, "other"))
+    sign_in(other, hired(tenant, role, "other"))
     for each in (other, client):
         for name in ("change", "rotate", "test"):
             answer = each.post(reverse(f"admin:audit_webhook_{name}", args=(webhook.pk,)), FORM)

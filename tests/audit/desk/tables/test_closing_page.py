@@ -78,7 +78,16 @@ def test_nothing_is_signed_without_the_password(dead: DeadTable) -> None:
     assert not SessionClosing.objects.exists()
 
 
-@pytest.mark.parametrize("counted", ["", "-1", "1.005", "many", "1e40"])
+@pytest.mark.parametrize(
+    "counted",
+    [
+        pytest.param("", marks=pytest.mark.faults),
+        "-1",
+        "1.005",
+        pytest.param("many", marks=pytest.mark.faults),
+        pytest.param("1e40", marks=pytest.mark.faults),
+    ],
+)
 def test_a_float_that_is_no_amount_of_the_currency_is_refused_at_the_field(dead: DeadTable, counted: str) -> None:
     decided(dead.officer, dead, "propose", counted=counted, reason="gone")
     assert not SessionClosing.objects.exists()

@@ -18,7 +18,7 @@ from audit.desk.rules.law_page import session_context
 from audit.desk.rules.law_pdf import pdf_data
 from audit.event_store import audit_trail
 from audit.models import Role
-from tests.audit.casework.test_actions import hired
+from tests.audit.casework.test_actions import hired, sign_in
 from tests.audit.tables import Tenant, dice_changed_in_mid_series
 
 pytestmark = pytest.mark.django_db
@@ -33,7 +33,7 @@ def tenant() -> Tenant:
 
 def desk_of(tenant: Tenant) -> Client:
     client = Client()
-    client.force_login(hired(tenant, Role.AUDITOR, f"auditor-{tenant.code}"))
+    sign_in(client, hired(tenant, Role.AUDITOR, f"auditor-{tenant.code}"))
     return client
 
 
@@ -132,7 +132,7 @@ def test_the_page_is_a_pdf_whose_download_the_trail_has(tenant: Tenant) -> None:
     address = reverse("admin:audit_loggedstream_coverage_pdf", args=(tenant.stream("s").stream_id,))
     assert f'href="{address}?text=fr-art-55-7"' in desk_of(tenant).get(address[:-4] + "/").content.decode()
     response = Client()
-    response.force_login(hired(tenant, Role.AUDITOR, "downloads"))
+    sign_in(response, hired(tenant, Role.AUDITOR, "downloads"))
     answer = response.get(address, {"text": "fr-art-55-8"})
     assert (answer["Content-Type"], answer.content[:5]) == ("application/pdf", b"%PDF-")
     assert answer["Content-Disposition"] == 'attachment; filename="fr-art-55-8-s.pdf"'

@@ -25,7 +25,7 @@ from audit.event_store import audit_trail
 from audit.exports.sheets import XLSX
 from audit.models import Finding, Job, LoggedStream, Role, WhatIf, WhatIfFinding
 from audit.presentation import finding_title
-from tests.audit.casework.test_actions import hired
+from tests.audit.casework.test_actions import hired, sign_in
 from tests.audit.tables import Tenant, numbered
 
 pytestmark = pytest.mark.django_db
@@ -58,7 +58,7 @@ def run(tenant: Tenant, casino: str | None = None, **readings: object) -> WhatIf
 
 def desk_of(tenant: Tenant, role: Role = Role.OFFICER, language: str = "en") -> Client:
     client = Client(headers={"accept-language": language})
-    client.force_login(hired(tenant, role, f"{role}-{tenant.code}"))
+    sign_in(client, hired(tenant, role, f"{role}-{tenant.code}"))
     return client
 
 
