@@ -113,8 +113,8 @@ def test_a_bet_has_its_spot_on_the_felt_however_it_is_placed(ruleset: Ruleset, k
 def bets_in_tapes() -> dict[str, set[str]]:
     """Return the bets that are placed in tapes, by ruleset."""
     found: dict[str, set[str]] = {}
-    for path in TESTS.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for source in (path.read_text() for path in TESTS.rglob("*.py")):
+        for node in ast.walk(ast.parse(source)) if "place " in source else ():
             text = node.value if isinstance(node, ast.Constant) else None
             if isinstance(text, str) and (opening := re.match(r"\s*([\w-]+)", text)) and "place " in text:
                 found.setdefault(opening[1], set()).update(re.findall(r"place \S+ (\w+)", text))

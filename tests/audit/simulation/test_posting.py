@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from audit.simulation import posting
 from audit.simulation.posting import Post, PostRejected
 
 EVENTS: list[dict[str, Any]] = [{"stream": "s", "seq": 1, "type": "no_more_bets"}, {"stream": "s", "seq": 2}]
@@ -50,12 +53,20 @@ def server() -> Iterator[Any]:
     server.server_close()
 
 
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The seconds that were to be waited, one after the other: nobody waits them."""
+    found: list[float] = []
+    monkeypatch.setattr(posting, "time", SimpleNamespace(monotonic=time.monotonic, sleep=found.append))
+    return found
+
+
 def post_to(server: Any) -> Post:
     return Post(f"http://127.0.0.1:{server.server_port}", "cab_x_y")
 
 
 @pytest.mark.parametrize("answers", [[201], [200], [429, 201], [503, 503, 201], [None, 201]], ids=str)
-def test_a_batch_is_sent_until_it_is_stored(server: Any, answers: list[int | None]) -> None:
+def test_a_batch_is_sent_until_it_is_stored(server: Any, waits: list[float], answers: list[int | None]) -> None:
     server.answers = list(answers)
     post = post_to(server)
     post.send("s", EVENTS)
@@ -65,15 +76,17 @@ def test_a_batch_is_sent_until_it_is_stored(server: Any, answers: list[int | Non
     assert path == "/api/v1/streams/s/events"
     assert headers["Authorization"] == "Bearer cab_x_y"
     assert [json.loads(line) for line in body.splitlines()] == EVENTS
+    assert waits == [0.5 if answer is None else 0 for answer in answers[:-1]]
     assert len({sent for _path, _headers, sent in server.requests}) == 1, "every try sends the same bytes"
 
 
-def test_a_retry_after_that_names_a_date_is_understood(server: Any) -> None:
+def test_a_retry_after_that_names_a_date_is_understood(server: Any, waits: list[float]) -> None:
     server.answers, server.retry_after = [503, 201], "Thu, 19 Nov 2026 20:00:00 GMT"
     post = post_to(server)
     post.send("s", EVENTS)
     post.close()
     assert len(server.requests) == 2
+    assert waits == [1]
 
 
 @pytest.mark.parametrize("status", [401, 403, 409, 413, 422])

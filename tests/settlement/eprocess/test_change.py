@@ -17,6 +17,7 @@ from settlement.eprocess.confidence import PARTS, interval_of_share
 from settlement.eprocess.explanations import best_arc
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.process import Process
+from tests.long_forms import in_short
 
 ALPHA = Fraction(1, 20)
 CHANCE_OF_ANY = Fraction(1, 4)
@@ -123,7 +124,7 @@ HONEST = 67
 """Sessions of 300 spins: 20,100."""
 
 
-@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+@pytest.mark.parametrize("seed", in_short([1, 2, 3, 4], every=2))
 def test_beside_a_question_after_20_000_fair_spins_it_has_the_truth_where_the_whole_life_has_not(seed: int) -> None:
     process, seen = wheel_that_changes(seed)
     assert len(seen) > HONEST, "no false question in these four"

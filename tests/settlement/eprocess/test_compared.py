@@ -126,8 +126,9 @@ def named(evenings: list[Observations]) -> set[tuple[str, str]]:
     return {each for each in raised if each[0] in ("player-luck", "pair-luck", "croupier-luck")}
 
 
-def test_one_past_poster_with_six_honest_croupiers_names_none_of_them() -> None:
-    for seed in range(5):
+@pytest.mark.parametrize("seeds", [2, pytest.param(5, marks=pytest.mark.faults)])
+def test_one_past_poster_with_six_honest_croupiers_names_none_of_them(seeds: int) -> None:
+    for seed in range(seeds):
         raised = named(nights(60, random.Random(seed), lambda _croupier: 0.05))
         assert raised == {("player-luck", "p")}, seed
 

@@ -16,6 +16,7 @@ from benchmarks.fraud import delays, quantile
 from settlement.eprocess.bets import Change
 from settlement.eprocess.kinds import KINDS
 from settlement.eprocess.process import UNIT, Process
+from tests.long_forms import in_short
 
 TABLES, SESSIONS = 20, 300
 FEW_TABLES = 6
@@ -115,7 +116,7 @@ QUICK = ("spins aimed at nine pockets", "too few sevens", "doubles", "past posti
 
 
 @pytest.mark.parametrize("runs", [150, pytest.param(400, marks=pytest.mark.faults)])
-@pytest.mark.parametrize("name", [*QUICK, "fresh dice, one of two 5/24 : 3/24"])
+@pytest.mark.parametrize("name", in_short([*QUICK, "fresh dice, one of two 5/24 : 3/24"], every=2))
 def test_what_is_wrong_is_noticed_within_the_goal(name: str, runs: int) -> None:
     [alternative] = [each for each in ALTERNATIVES if each.name == name]
     strength = alternative.strengths[-1 if name in GOAL_AT_LAST else 1]

@@ -96,7 +96,7 @@ def are_two_parts(found: Claims) -> bool:
     return sorted(of_stake) == [False, True] and signed(found[0]) * signed(found[1]) > 0
 
 
-@pytest.mark.parametrize("streams", [60, pytest.param(250, marks=pytest.mark.faults)])
+@pytest.mark.parametrize("streams", [35, pytest.param(250, marks=pytest.mark.faults)])
 def test_findings_add_up_to_the_debt_of_each_wager(streams: int) -> None:
     differences: list[Difference] = []
     for seed in range(streams):
