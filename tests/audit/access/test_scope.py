@@ -28,6 +28,7 @@ from audit.models import (
 )
 from tests.audit.casework.test_actions import Desk, hired
 from tests.audit.tables import Tenant
+from tests.long_forms import in_short
 
 pytestmark = pytest.mark.django_db
 
@@ -188,8 +189,11 @@ def test_djangos_history_is_a_page_for_nobody(both: TwoCasinos) -> None:
 
 @pytest.mark.parametrize(
     "address",
-    [*("casino/", "gamingtable/", "apikey/", "deadline/", "nightsubscriber/", "officer/", "nightreport/", "finding/"),
-     *("loggedstream/", "quarantined/", "job/", "whatif/", "gamingtable/add/", "nightsubscriber/add/")],
+    in_short(
+        [*("casino/", "gamingtable/", "apikey/", "deadline/", "nightsubscriber/", "officer/", "nightreport/"),
+         *("finding/", "loggedstream/", "quarantined/", "job/", "whatif/", "gamingtable/add/", "nightsubscriber/add/")],
+        every=2,
+    ),
 )  # fmt: skip
 def test_no_page_names_a_casino_in_which_the_officer_has_no_role(both: TwoCasinos, address: str) -> None:
     Casino.objects.filter(pk=both.foreign.casino.pk).update(name="Casino étranger")
