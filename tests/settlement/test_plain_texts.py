@@ -38,12 +38,12 @@ def is_refused(text: str) -> bool:
 
 @pytest.mark.parametrize("step", [64, pytest.param(1, marks=pytest.mark.faults)])
 def test_each_control_of_unicode_is_refused_and_no_other_character(step: int) -> None:
-    """The short form has each control, the characters beside it, and of the others every so many."""
+    """The short form has each control, the characters around it, and of the others every so many."""
     codes = [code for code in range(1, 0x11000) if not 0xD800 <= code < 0xE000]
     controls = {code for code in codes if is_control(chr(code))}
-    beside = {code + by for code in controls for by in (-1, 0, 1)}
+    around = {code + by for code in controls for by in (-1, 0, 1)}
     for code in codes:
-        if code % step and code not in beside:
+        if code % step and code not in around:
             continue
         assert is_refused(f"a{chr(code)}b") == is_control(chr(code)), f"U+{code:04X}"
 
