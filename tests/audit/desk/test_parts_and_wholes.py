@@ -190,7 +190,7 @@ LONG = " ".join(["words"] * 400)
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
-        pytest.param(1_000, "", marks=pytest.mark.faults),
+        (1_000, ""),
         (1_001, "1 further row"),
         pytest.param(1_234, "234 further rows", marks=pytest.mark.faults),
     ],

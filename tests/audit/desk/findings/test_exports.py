@@ -133,7 +133,12 @@ def test_a_printed_list_has_the_columns_that_a_page_has_room_for() -> None:
     ("language", "day", "says"),
     [
         ("en", "Thu 19 Nov 2026", ["Queue: Open", "Rule or article: Paid too much", "Search: w2"]),
-        ("fr", "jeudi 19 nov. 2026", ["File : Ouverts", "Règle ou article : Paiement excessif", "Recherche : w2"]),
+        pytest.param(
+            "fr",
+            "jeudi 19 nov. 2026",
+            ["File : Ouverts", "Règle ou article : Paiement excessif", "Recherche : w2"],
+            marks=pytest.mark.faults,
+        ),
     ],
 )
 def test_a_file_has_dates_and_filters_in_words_and_json_has_dates_as_machines_read_them(

@@ -231,7 +231,9 @@ def test_a_claim_that_no_longer_stands_is_owed_by_no_incident(desk: Desk) -> Non
         ("accounting-variance", 0, -91_600, "€916 less than expected", "916 € de moins que prévu"),
         ("accounting-variance", 100, 91_700, "€916 more than expected", "916 € de plus que prévu"),
         ("goodwill-paid", None, 500, "€5 recorded", "5 € enregistré"),
-        ("imprisoned-stake-withdrawn", None, 1_000, "€10 recorded", "10 € enregistré"),
+        pytest.param(
+            "imprisoned-stake-withdrawn", None, 1_000, "€10 recorded", "10 € enregistré", marks=pytest.mark.faults
+        ),
         ("dice-rubbed-or-held", None, None, "no amount", "aucun montant"),
     ],
 )

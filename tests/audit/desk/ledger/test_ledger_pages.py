@@ -341,7 +341,10 @@ def test_the_list_names_whom_each_process_is_about_and_leads_there(tenant: Tenan
     assert len(captured) == before
 
 
-@pytest.mark.parametrize(("about", "is_there"), [("equipment", True), ("persons", False), ("nobody", True)])
+@pytest.mark.parametrize(
+    ("about", "is_there"),
+    [("equipment", True), ("persons", False), pytest.param("nobody", True, marks=pytest.mark.faults)],
+)
 def test_the_list_is_narrowed_to_things_or_persons(tenant: Tenant, casino: Casino, about: str, is_there: bool) -> None:
     (shown,) = client(tenant, Role.AUDITOR).get(LIST, {"about": about}).context["casinos"]
     assert bool(shown["raised"]) == bool(shown["near"]) == is_there
@@ -1007,7 +1010,10 @@ def test_every_kind_of_process_has_its_steps() -> None:
         assert all(str(each.title) % {"who": "c-1", "what": "W1"} for each in steps)
 
 
-@pytest.mark.parametrize(("language", "words"), [("en", "its true share lies between"), ("fr", "sa part véritable se")])
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [("en", "its true share lies between"), pytest.param("fr", "sa part véritable se", marks=pytest.mark.faults)],
+)
 def test_a_process_of_a_wheel_says_between_what_the_share_lies(
     tenant: Tenant, casino: Casino, language: str, words: str
 ) -> None:
@@ -1036,7 +1042,11 @@ def test_a_process_of_a_pair_of_dice_has_its_rivals_and_one_of_luck_has_none(new
 
 
 @pytest.mark.parametrize(
-    ("language", "words"), [("en", "What a false question may cost"), ("fr", "Ce que peut coûter une fausse question")]
+    ("language", "words"),
+    [
+        ("en", "What a false question may cost"),
+        pytest.param("fr", "Ce que peut coûter une fausse question", marks=pytest.mark.faults),
+    ],
 )
 def test_the_questions_are_a_pdf_and_an_entry_of_the_trail(
     tenant: Tenant, casino: Casino, language: str, words: str
@@ -1065,7 +1075,10 @@ def test_a_process_is_a_pdf_with_what_speaks_for_which(tenant: Tenant, casino: C
         assert words in printed
 
 
-@pytest.mark.parametrize(("language", "words"), [("en", "Level of the bowl"), ("fr", "Niveau de la cuvette")])
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [pytest.param("en", "Level of the bowl", marks=pytest.mark.faults), ("fr", "Niveau de la cuvette")],
+)
 def test_an_inspection_order_says_what_to_look_at_and_not_what_to_find(
     tenant: Tenant, casino: Casino, language: str, words: str
 ) -> None:

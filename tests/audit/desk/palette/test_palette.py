@@ -154,7 +154,11 @@ def test_a_table_code_leads_to_its_sessions_at_ones_own_casinos_alone(desk: Desk
 
 @pytest.mark.parametrize(
     ("language", "typed", "title"),
-    [("en", "overpaid", "Rules"), ("fr", "regle", "Règles"), ("en", "55-7", "Rules")],
+    [
+        pytest.param("en", "overpaid", "Rules", marks=pytest.mark.faults),
+        ("fr", "regle", "Règles"),
+        ("en", "55-7", "Rules"),
+    ],
 )
 def test_rules_are_found_by_words_of_their_title_and_by_article(
     desk: Desk, language: str, typed: str, title: str

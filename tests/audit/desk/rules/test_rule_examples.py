@@ -56,7 +56,7 @@ def test_every_rule_that_a_tape_raises_has_an_example(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("language", "words"),
     [
-        (
+        pytest.param(
             "en",
             [
                 "When it fires, and when it does not",
@@ -66,6 +66,7 @@ def test_every_rule_that_a_tape_raises_has_an_example(monkeypatch: pytest.Monkey
                 "It was paid in time",
                 "(completes)",
             ],
+            marks=pytest.mark.faults,
         ),
         ("fr", ["Quand elle se déclenche, et quand non", "Elle se déclenche", "muette", "Payé à temps", "(complète)"]),
     ],

@@ -106,9 +106,7 @@ def test_approving_asks_again_for_a_password_after_a_while(desk: RegisterDesk) -
     ("other", "words"),
     [
         ({"value": "nothing"}, "Not an amount with its currency"),
-        pytest.param(
-            {"reading": "zero_rule", "value": "nothing"}, "Not a valid value for this reading", marks=pytest.mark.faults
-        ),
+        ({"reading": "zero_rule", "value": "nothing"}, "Not a valid value for this reading"),
         ({"value": ""}, "Give a value."),
         pytest.param({"reading": "luck"}, "Select a valid choice", marks=pytest.mark.faults),
         ({"reading": "double_table", "value": "yes"}, "Choose the table."),

@@ -169,7 +169,10 @@ def test_a_role_at_several_casinos_is_said_once_with_the_names_of_the_casinos() 
 
 @pytest.mark.parametrize(
     ("language", "keys", "readings"),
-    [("en", "1, 1 to renew", "Nothing has been decided yet"), ("fr", "1, 1 à renouveler", "Rien n’est encore décidé")],
+    [
+        pytest.param("en", "1, 1 to renew", "Nothing has been decided yet", marks=pytest.mark.faults),
+        ("fr", "1, 1 à renouveler", "Rien n’est encore décidé"),
+    ],
 )
 def test_the_index_says_how_many_there_are_and_what_is_to_be_looked_at(language: str, keys: str, readings: str) -> None:
     tenant = Tenant()

@@ -103,7 +103,7 @@ def test_a_table_that_sends_again_is_said_to_and_leaves_nothing_to_approve(dead:
     assert "Declined." in decided(dead.second, dead, "decline", reason="it sends again")
 
 
-@pytest.mark.parametrize("decision", ["approve", "decline"])
+@pytest.mark.parametrize("decision", ["approve", pytest.param("decline", marks=pytest.mark.faults)])
 def test_a_decision_is_about_the_proposal_that_its_page_showed(dead: DeadTable, decision: str) -> None:
     dead.proposed()
     raw = client_of(dead.second).get(address(dead)).content.decode()

@@ -21,6 +21,7 @@ from settlement.events import TYPES
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.desk.persons.test_names_on_pages import NamedNight
 from tests.audit.tables import Tenant, numbered
+from tests.long_forms import in_short
 
 pytestmark = pytest.mark.django_db
 
@@ -104,7 +105,7 @@ def test_at_a_moment_the_coup_of_the_event_is_open_alone(night: NamedNight, read
     assert [60 in each.seqs for each in shown] == [each.is_open for each in shown]
 
 
-@pytest.mark.parametrize("first", range(1, 60, 7))
+@pytest.mark.parametrize("first", in_short(range(1, 60, 7), every=3))
 def test_no_event_is_left_out_of_the_coups_and_none_has_two_results(night: NamedNight, first: int) -> None:
     playback, course, folds = of_night(night, first, first + 100)
     assert (folds[0].first, folds[-1].end) == (0, len(playback.frames))
