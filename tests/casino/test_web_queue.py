@@ -214,7 +214,7 @@ def test_a_server_that_is_killed_has_stored_all_it_has_answered_and_the_same_aga
     threads = [threading.Thread(target=play_on, args=(each,)) for each in clients]
     for each in threads:
         each.start()
-    clients[0].record.query("select pg_sleep(1)")
+    clients[0].record.query("select pg_sleep(0.3)")
     server.kill("web")
     for each in threads:
         each.join()
@@ -258,7 +258,7 @@ def test_a_server_that_ends_answers_what_it_has(server: Record, clients: list[Cl
 
 
 def test_a_key_that_is_revoked_is_refused_within_a_second(server: Record) -> None:
-    key = server.manage("createkey", "--casino", CASINO).split()[-1]
+    key = server.spare_key
     client = Client(server, "revoked", key)
     client.play(3)
     server.query("update audit_apikey set revoked_at = now() where prefix = %s returning id", key.split("_")[1])

@@ -25,7 +25,22 @@ CASINO, TABLES = "harbour", 50
 SANDBOX = "harbour-sandbox"
 
 KEYS = "api-keys"
-"""In a record's data: the key of the casino, and those of the sandbox."""
+"""In a record's data: the keys of the casino, and those of the sandbox."""
+
+MAKE_KEYS = f"""
+import django
+django.setup()
+from django.core.management import call_command
+call_command("logkey", "--make", "--quiet")
+def key(*words):
+    call_command("createkey", "--no-expiry", *words)
+key("--casino", "{CASINO}", *(word for number in range({TABLES}) for word in ("--register", f"T{{number}}")))
+key("--casino", "{CASINO}")
+key("--casino", "{CASINO}", "--scope", "streams:read")
+for of in (("--table", "T1"), ("--table", "T1"), ("--register", "C1")):
+    key("--sandbox", "--casino", "{SANDBOX}", *of)
+"""
+"""The program that makes them, and the keys of the log, in one process. It prints them in the order of ``Record``."""
 
 STORED = """
 select e.seq, e.envelope::text from log.event e join log.stream s using (stream_id) where s.name = %s order by e.seq
@@ -38,8 +53,9 @@ order by b.received_at, b.first_seq
 
 @dataclass
 class Record:
-    """A web server at ``url`` on ``data`` and a database, a key for every table, and those of a sandbox: two of
-    its table T1, and one of that and of C1, at which simulated nights of craps are played.
+    """A web server at ``url`` on ``data`` and a database, a key for every table, another one that may be revoked, one
+    that only reads, and those of a sandbox: two of its table T1, and one of that and of C1, at which simulated nights
+    of craps are played.
 
     ``database`` is the database's address for a superuser, who looks at what is stored; no process signs in so.
     """
@@ -48,6 +64,8 @@ class Record:
     database: str
     port: int
     key: str = ""
+    spare_key: str = ""
+    reading_key: str = ""
     sandbox_keys: tuple[str, ...] = ()
     variables: dict[str, str] = field(default_factory=dict)
     processes: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
@@ -93,7 +111,11 @@ class Record:
 
     def manage(self, *words: str) -> str:
         """Run a command; return what it prints."""
-        command = [sys.executable, "manage.py", *words]
+        return self.run("manage.py", *words)
+
+    def run(self, *words: str) -> str:
+        """Run Python in a process of its own; return what it prints."""
+        command = [sys.executable, *words]
         done = subprocess.run(command, cwd=ROOT, env=self.environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
@@ -124,7 +146,7 @@ class Record:
 def prepared(template: str) -> tuple[str, Path]:
     """Return a database with the keys that every record begins with, and the folder of its log's keys.
 
-    Made once a run: each is a process, which takes longer to load Django than many a test.
+    Made once a run: to load Django takes a process longer than many a test.
     """
     database = f"{template}_record"
 
@@ -134,12 +156,8 @@ def prepared(template: str) -> tuple[str, Path]:
             owner.execute(f'drop database if exists "{database}"')  # of a run that was killed
             owner.execute(f'create database "{database}" template "{template}"')
         making = Record(folder, address_of(database), port=0)
-        making.manage("logkey", "--make")
-        tables = [word for number in range(TABLES) for word in ("--register", f"T{number}")]
-        keys = [making.manage("createkey", "--no-expiry", "--casino", CASINO, *tables)]
-        for of in (("--table", "T1"), ("--table", "T1"), ("--register", "C1")):
-            keys.append(making.manage("createkey", "--no-expiry", "--sandbox", "--casino", SANDBOX, *of))
-        (folder / KEYS).write_text("\n".join(keys))
+        keys = making.run("-c", MAKE_KEYS)
+        (folder / KEYS).write_text(keys)
 
     return database, once_a_run("record", make)
 
@@ -151,11 +169,11 @@ def record(
     """Run a record on a database of its own until the block ends."""
     database, folder = prepared(template)
     shutil.copytree(folder, data, dirs_exist_ok=True)
-    key, *sandbox_keys = (data / KEYS).read_text().split()
+    key, spare_key, reading_key, *sandbox_keys = (data / KEYS).read_text().split()
     for url in new_database(server_url(), template=database):
         with socket.create_server(("127.0.0.1", 0)) as listener:
             port = int(listener.getsockname()[1])
-        running = Record(data, url, port, key, tuple(sandbox_keys), variables)
+        running = Record(data, url, port, key, spare_key, reading_key, tuple(sandbox_keys), variables)
         with nothing_left_on(data):
             running.start_web()
             if is_sealing:
@@ -169,10 +187,12 @@ def record(
                 process.wait(30)
 
 
-def command(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
+def command(
+    *words: str, program: tuple[str, ...] = ("-m", "cabochon_client"), **variables: str
+) -> subprocess.CompletedProcess[str]:
     """Run ``cabochon`` to its end."""
     return subprocess.run(
-        [sys.executable, "-m", "cabochon_client", *words],
+        [sys.executable, *program, *words],
         env={**ENVIRONMENT, "PYTHONPATH": str(ROOT / "client"), "HOME": os.environ.get("HOME", "/"), **variables},
         capture_output=True,
         text=True,

@@ -27,7 +27,7 @@ from audit.casework import session_closing
 from audit.models import LoggedStream, Membership, Officer, Role
 stream = LoggedStream.objects.get(name=sys.argv[1])
 def hired(role):
-    officer = Officer.objects.create_user(f"{role}-{stream.pk}", password="x", is_staff=True)
+    officer = Officer.objects.create_user(f"{role}-{stream.pk}", is_staff=True)
     Membership.objects.create(officer=officer, casino=stream.casino, role=role)
     return officer
 proposed = session_closing.propose(hired(Role.OFFICER), stream, float_minor=4_990_000, reason="the terminal burned")

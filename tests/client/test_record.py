@@ -103,8 +103,7 @@ def test_check_says_what_is_wrong_and_what_to_do(shared_record: Record, tmp_path
     status, found = checked(CABOCHON_KEY="cab_000000000000_" + "x" * 43)
     assert status == 1
     assert "unknown, revoked or expired" in found
-    reader = shared_record.manage("createkey", "--casino", "harbour", "--scope", "streams:read")
-    status, found = checked(CABOCHON_KEY=reader)
+    status, found = checked(CABOCHON_KEY=shared_record.reading_key)
     assert status == 1
     assert "events:write" in found
     status, found = checked(CABOCHON_URL="http://127.0.0.1:1")

@@ -13,6 +13,7 @@ import django
 django.setup()
 
 from django.conf import settings  # noqa: E402
+from django.core.management import call_command  # noqa: E402
 from django.test import Client  # noqa: E402
 
 from audit.adjudication.replay import advance  # noqa: E402
@@ -51,6 +52,7 @@ def show(ruleset: str, irregularity: str) -> dict[str, object]:
 
 if __name__ == "__main__":
     settings.ALLOWED_HOSTS = ["*"]
+    call_command("logkey", "--make", "--quiet")
     app.conf.broker_url = app.conf.broker_write_url = app.conf.broker_read_url = "memory://"
     print(
         json.dumps(

@@ -63,8 +63,6 @@ def database(migrated_template: str) -> Iterator[str]:
 
 def test_it_plays_from_the_stake_to_the_page_of_a_finding(site: Path, database: str) -> None:
     variables = {"DATABASE_URL": database, "DJANGO_SETTINGS_MODULE": "tests.settings"}
-    created = python("manage.py", "logkey", "--make", path=site, **variables)
-    assert created.returncode == 0, created.stderr
     done = python("-m", "tests.toy.played", path=site, **variables)
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)
