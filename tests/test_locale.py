@@ -6,17 +6,26 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import polib
 
+from tests.trees import nodes_of
+
 ROOT = Path(__file__).parent.parent
 CATALOGUE = ROOT / "locale" / "fr" / "LC_MESSAGES" / "django.po"
 TRANSLATING = {"_", "gettext", "gettext_lazy", "ngettext", "ngettext_lazy"}
+TRANSLATES = re.compile(rf"\b(?:{'|'.join(TRANSLATING)})\s*\(")
 
 # An id is cut at {% plural %}; Django doubles a per cent sign in it.
 TRANSLATE = re.compile(r"""(?:{%\s*translate|_\()\s*(["'])(.+?)\1""")
 BLOCK = re.compile(r"{%\s*blocktranslate[^%]*%}(.*?){%\s*endblocktranslate\s*%}", re.DOTALL)
+
+
+@cache
+def entries() -> polib.POFile:
+    return polib.pofile(str(CATALOGUE))
 
 
 def translations(entry: polib.POEntry) -> list[str]:
@@ -26,7 +35,8 @@ def translations(entry: polib.POEntry) -> list[str]:
 def ids_in_code() -> Iterator[str]:
     """Yield the first argument of every call that translates: a text, never a variable."""
     for module in [*(ROOT / "audit").rglob("*.py"), *(ROOT / "casino").rglob("*.py")]:
-        for node in ast.walk(ast.parse(module.read_text())):
+        source = module.read_text()
+        for node in nodes_of(ast.parse(source)) if TRANSLATES.search(source) else ():
             if not isinstance(node, ast.Call) or not node.args:
                 continue
             name = getattr(node.func, "id", getattr(node.func, "attr", ""))
@@ -45,13 +55,13 @@ def ids_in_templates() -> Iterator[str]:
 
 
 def test_no_string_is_untranslated_or_in_doubt() -> None:
-    catalogue = polib.pofile(str(CATALOGUE))
+    catalogue = entries()
     assert len(catalogue) > 100
     assert [entry.msgid for entry in catalogue if entry.fuzzy or not all(translations(entry))] == []
 
 
 def test_placeholders_are_the_same_in_french() -> None:
-    for entry in polib.pofile(str(CATALOGUE)):
+    for entry in entries():
         placeholders = sorted(re.findall(r"%\(\w+\)\w", entry.msgid))
         for french in translations(entry):
             assert sorted(re.findall(r"%\(\w+\)\w", french)) == placeholders, entry.msgid
@@ -61,18 +71,18 @@ ORDINARY_SPACE = re.compile(r"« | »| [:;?!](?=\s|$)|\d %(?!\()")
 
 
 def test_french_has_its_no_break_spaces() -> None:
-    for entry in polib.pofile(str(CATALOGUE)):
+    for entry in entries():
         for french in translations(entry):
             assert not ORDINARY_SPACE.search(french), french
 
 
 def test_no_string_stands_twice_in_the_catalogue() -> None:
-    found = Counter((entry.msgctxt, entry.msgid) for entry in polib.pofile(str(CATALOGUE)))
+    found = Counter((entry.msgctxt, entry.msgid) for entry in entries())
     assert [string for string, times in found.items() if times > 1] == []
 
 
 def test_the_compiled_catalogue_is_current() -> None:
-    source = {(entry.msgctxt, entry.msgid): translations(entry) for entry in polib.pofile(str(CATALOGUE))}
+    source = {(entry.msgctxt, entry.msgid): translations(entry) for entry in entries()}
     compiled = {
         (entry.msgctxt, entry.msgid): translations(entry) for entry in polib.mofile(str(CATALOGUE.with_suffix(".mo")))
     }
@@ -80,7 +90,7 @@ def test_the_compiled_catalogue_is_current() -> None:
 
 
 def test_the_catalogue_has_every_string_of_code_and_templates_and_no_other() -> None:
-    known = {entry.msgid for entry in polib.pofile(str(CATALOGUE))}
+    known = {entry.msgid for entry in entries()}
     used = {*ids_in_code(), *ids_in_templates()}
     assert len(used) > 300
     assert sorted(used - known) == [], "without French"

@@ -15,6 +15,7 @@ from two_coins.ruleset import TOY
 
 from settlement import RULESETS
 from settlement.rulesets import registered
+from tests.trees import nodes_of
 
 ROOT = Path(__file__).parents[1]
 
@@ -85,7 +86,7 @@ def found_in(path: Path) -> list[str]:
     """Return the words of games in a module: texts that are one, names that have one in them, imports."""
     tree = ast.parse(path.read_text())
     words, found = words_of_games(), []
-    for node in ast.walk(tree):
+    for node in nodes_of(tree):
         match node:
             case ast.Constant(value=str(text)) if text in words:
                 found.append(f"{node.lineno}: {text!r}")

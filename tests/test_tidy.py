@@ -13,6 +13,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from tests.trees import nodes_of, statements_of
+
 ROOT = Path(__file__).parent.parent
 LAW = frozenset((ROOT / "settlement").rglob("*.py"))
 CODE = [
@@ -69,8 +71,9 @@ def name_of(path: Path) -> str:
 def impurities(path: Path, nodes: list[ast.AST]) -> Iterator[str]:
     """Yield what the law may not import, write or call."""
     allowed = ALLOWED | READS_THE_LAW.get(path.name, set()) | LOOKS_UP_BY_NAME.get(path.name, set())
+    name = name_of(path)
     for node in nodes:
-        where = f"{name_of(path)}:{getattr(node, 'lineno', '?')}"
+        where = f"{name}:{getattr(node, 'lineno', '?')}"
         match node:
             case ast.Import(names):
                 if forbidden := {name.name.split(".")[0] for name in names} - allowed:
@@ -82,8 +85,8 @@ def impurities(path: Path, nodes: list[ast.AST]) -> Iterator[str]:
                 yield f"{where}: relative import"
             case ast.Constant(value=float()):
                 yield f"{where}: float literal"
-            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)) if name in BANNED_CALLS:
-                yield f"{where}: {name}()"
+            case ast.Call(func=ast.Name(id=called) | ast.Attribute(attr=called)) if called in BANNED_CALLS:
+                yield f"{where}: {called}()"
 
 
 def imports_of_http(path: Path, nodes: list[ast.AST]) -> Iterator[str]:
@@ -111,12 +114,12 @@ def found() -> dict[str, list[str]]:
     for path in CODE:
         name, text = name_of(path), path.read_text()
         tree = ast.parse(text)
-        nodes = list(ast.walk(tree))
+        statements = statements_of(tree)
         if path in LAW:
-            wrong["impure"] += impurities(path, nodes)
+            wrong["impure"] += impurities(path, nodes_of(tree))
         if not name.startswith(KNOWS_HTTP):
-            wrong["http"] += imports_of_http(path, nodes)
-        wrong["long"] += too_long(path, nodes)
+            wrong["http"] += imports_of_http(path, statements)
+        wrong["long"] += too_long(path, statements)
         if text.count("\n") > ONE_FILE_BY_DESIGN.get(name, LONGEST_MODULE):
             wrong["long"].append(name)
         if text.strip() and not ast.get_docstring(tree):

@@ -23,6 +23,8 @@ from typing import NamedTuple
 
 import polib
 
+from tests.trees import nodes_of, statements_of
+
 ROOT = Path(__file__).parent.parent
 GLOSSARY = ROOT / "docs" / "glossary.md"
 LIST = ROOT / "tests" / "words.md"
@@ -150,11 +152,11 @@ def _names_of(node: ast.AST) -> Iterator[tuple[str, bool]]:
     match node:
         case ast.Name(id=name) | ast.arg(arg=name):
             yield name, True
+        case ast.Attribute(attr=name) | ast.alias(asname=str(name)):
+            yield name, False
         case ast.keyword(arg=str(name)) | ast.ExceptHandler(name=str(name)) | ast.MatchAs(name=str(name)):
             yield name, True
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            yield name, False
-        case ast.Attribute(attr=name) | ast.alias(asname=str(name)):
             yield name, False
         case ast.Call(func=ast.Name(id=function), keywords=keywords) if function in _URL_FUNCTIONS:
             for word in keywords:
@@ -162,22 +164,38 @@ def _names_of(node: ast.AST) -> Iterator[tuple[str, bool]]:
                     yield word.value.value, False
 
 
-def _in_python(file: str, source: str) -> Iterator[Hit]:
-    nodes = list(ast.walk(ast.parse(source)))
+def _in_python(file: str, source: str, tree: ast.Module) -> Iterator[Hit]:
+    nodes = nodes_of(tree)
     functions = {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
     for node in nodes:
+        if isinstance(node, ast.Constant):
+            if isinstance(node.value, str) and re.search(r"\s", node.value):
+                found = in_text(node.value)
+                yield from (Hit(file, node.lineno + down, word, seen, use) for down, word, seen, use in found)
+            continue
         for name, is_variable in _names_of(node):
             if name.startswith("test_"):
                 sentence = name.replace("_", " ")
                 yield from (Hit(file, node.lineno, word, seen, use) for _, word, seen, use in in_text(sentence))
                 continue
-            found = in_name(name, is_variable=is_variable and name not in functions)
-            yield from (Hit(file, node.lineno, word, name, use) for word, use in found)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.search(r"\s", node.value):
-            yield from (Hit(file, node.lineno + down, word, seen, use) for down, word, seen, use in in_text(node.value))
+            words = in_name(name, is_variable=is_variable and name not in functions)
+            yield from (Hit(file, node.lineno, word, name, use) for word, use in words)
     for number, line in enumerate(source.splitlines(), 1):
         if comment := _COMMENT.search(line):
             yield from (Hit(file, number, word, seen, use) for _, word, seen, use in in_text(comment[1]))
+
+
+@cache
+def _module(root: Path, file: str) -> tuple[frozenset[Hit], tuple[tuple[int, str], ...]]:
+    """Return the old words of a module, and its docstrings: to parse it takes longer than to look for both."""
+    source = (root / file).read_text()
+    tree = ast.parse(source)
+    return frozenset(_in_python(file, source, tree)), tuple(_docstrings(tree))
+
+
+@cache
+def catalogue(root: Path, file: str = CATALOGUE) -> polib.POFile:
+    return polib.pofile(str(root / file))
 
 
 def _in_template(file: str, source: str) -> Iterator[Hit]:
@@ -221,21 +239,20 @@ def hits_in(file: str) -> list[Hit]:
 def all_hits_in(file: str) -> frozenset[Hit]:
     """Return the old words of a file, exceptions included."""
     hits: set[Hit] = set()
-    source = (ROOT / file).read_text()
     if file.startswith(CODE):
         hits |= set(_in_path(file))
     match Path(file).suffix:
         case ".py":
-            hits |= set(_in_python(file, source))
+            hits |= _module(ROOT, file)[0]
         case ".html":
-            hits |= set(_in_template(file, source))
+            hits |= set(_in_template(file, (ROOT / file).read_text()))
         case ".css" | ".js":
-            hits |= set(_in_lines(file, source))
+            hits |= set(_in_lines(file, (ROOT / file).read_text()))
         case ".po":
-            for entry in polib.pofile(str(ROOT / file)):
+            for entry in catalogue(ROOT, file):
                 hits |= {Hit(file, entry.linenum, *rest) for _, *rest in in_text(entry.msgid)}
         case _:
-            hits |= set(_in_prose(file, source))
+            hits |= set(_in_prose(file, (ROOT / file).read_text()))
     return frozenset(hits)
 
 
@@ -279,7 +296,7 @@ def unread_wordings() -> tuple[tuple[re.Pattern[str], str], ...]:
 
 def texts_for_officers() -> Iterator[tuple[str, int, str]]:
     """Yield file, line and text: each message of the catalogue in both languages, each string of the rules' texts."""
-    for entry in polib.pofile(str(ROOT / CATALOGUE)):
+    for entry in catalogue(ROOT):
         for text in (entry.msgid, entry.msgid_plural, entry.msgstr, *entry.msgstr_plural.values()):
             yield CATALOGUE, entry.linenum, text
     for path in [*(ROOT / "settlement" / "catalogue").glob("*.py"), ROOT / "settlement" / "readings.py"]:
@@ -331,9 +348,9 @@ def _prose_of(markdown: str) -> str:
     return _NO_PROSE.sub(lambda code: "X" + "\n" * code[0].count("\n"), markdown)
 
 
-def _docstrings(source: str) -> Iterator[tuple[int, str]]:
+def _docstrings(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """Yield the line and the text of each docstring, without its first sentence: that is a heading."""
-    for node in ast.walk(ast.parse(source)):
+    for node in statements_of(tree):
         match node:
             case ast.Module(body=[first, *_]) | ast.ClassDef(body=[first, *_]) | ast.FunctionDef(body=[first, *_]):
                 match first:
@@ -345,14 +362,13 @@ def _docstrings(source: str) -> Iterator[tuple[int, str]]:
 
 def stoppers_of(file: str) -> list[Hit]:
     """Return the stoppers of a page, of the docstrings of a module, or of the English messages of a catalogue."""
-    source = (ROOT / file).read_text()
     match Path(file).suffix:
         case ".py":
-            texts = [(line, _prose_of(text)) for line, text in _docstrings(source)]
+            texts = [(line, _prose_of(text)) for line, text in _module(ROOT, file)[1]]
         case ".po":
-            texts = [(entry.linenum, entry.msgid) for entry in polib.pofile(str(ROOT / file))]
+            texts = [(entry.linenum, entry.msgid) for entry in catalogue(ROOT, file)]
         case _:
-            texts = [(1, _prose_of(source))]
+            texts = [(1, _prose_of((ROOT / file).read_text()))]
     return sorted(
         Hit(file, line + (down if not file.endswith(".po") else 0), name, seen, "subject, verb, object")
         for line, text in texts

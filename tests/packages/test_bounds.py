@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.packages.distributions import ROOT
+from tests.trees import statements_of
 
 INTERNALS = {
     "asgiref": "asgiref.wsgi",
@@ -54,7 +55,7 @@ def imported() -> Iterator[tuple[str, Path]]:
     """Yield what our code imports from elsewhere, each name as ``module.name``, and the file."""
     for folder in sorted(OURS):
         for file in sorted((ROOT / folder).rglob("*.py")):
-            for node in ast.walk(ast.parse(file.read_text())):
+            for node in statements_of(ast.parse(file.read_text())):
                 if isinstance(node, ast.ImportFrom) and node.module and not node.level:
                     yield from ((f"{node.module}.{each.name}", file) for each in node.names)
                 elif isinstance(node, ast.Import):
