@@ -401,6 +401,16 @@ def own_database(request: pytest.FixtureRequest) -> Iterator[None]:
 @pytest.fixture
 def rabbitmq_url() -> Iterator[str]:
     """The address of a real RabbitMQ: a virtual host of the test's own, if the test may add one."""
+    yield from _virtual_host()
+
+
+@pytest.fixture(scope="module")
+def rabbitmq_of_the_module() -> Iterator[str]:
+    """As ``rabbitmq_url``, for tests that each name their own exchange: to add a host and delete it takes seconds."""
+    yield from _virtual_host()
+
+
+def _virtual_host() -> Iterator[str]:
     server = _answering("RabbitMQ", RABBITMQ)
     user = urlsplit(server).username or "guest"
     host = f"cabochon-{uuid4().hex[:12]}"

@@ -28,16 +28,16 @@ PATIENCE_S = 4.0
 
 
 @pytest.fixture(scope="module")
-def port(tmp_path_factory: pytest.TempPathFactory, migrated_template: str) -> Iterator[int]:
-    """A web server of one worker with two threads that gives a request two seconds to arrive."""
-    yield from of_all_tests(tmp_path_factory.mktemp("hasty"), migrated_template, receive_s=2)
+def database(migrated_template: str) -> Iterator[str]:
+    """A database for every test of this file: none of them writes anything."""
+    yield from new_database(server_url(), template=migrated_template)
 
 
-def of_all_tests(data: Path, template: str, *, receive_s: int) -> Iterator[int]:
-    """Run a web server on a database of its own for every test of this file: none of them writes anything."""
-    for url in new_database(server_url(), template=template):
-        with web_server(data, url, receive_s=receive_s) as port:
-            yield port
+@pytest.fixture(scope="module")
+def port(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[int]:
+    """A web server of one worker with two threads that gives a request a second to arrive."""
+    with web_server(tmp_path_factory.mktemp("hasty"), database, receive_s=1) as port:
+        yield port
 
 
 @contextmanager
@@ -104,9 +104,10 @@ TRICKLING = {
 
 
 @pytest.fixture(scope="module")
-def patient_port(tmp_path_factory: pytest.TempPathFactory, migrated_template: str) -> Iterator[int]:
+def patient_port(tmp_path_factory: pytest.TempPathFactory, database: str) -> Iterator[int]:
     """A web server of one worker with two threads that gives a request as long as ours in production do."""
-    yield from of_all_tests(tmp_path_factory.mktemp("patient"), migrated_template, receive_s=20)
+    with web_server(tmp_path_factory.mktemp("patient"), database, receive_s=20) as port:
+        yield port
 
 
 @pytest.mark.parametrize("clients", in_short([200, 40], every=2))
@@ -172,10 +173,10 @@ def test_a_client_that_asks_whether_to_continue_is_told_so(port: int, pieces: in
         for _ in range(2):
             for piece in {1: [head], 2: [b"", head], 3: [b"", head[:70], head[70:]]}[pieces]:
                 connection.sendall(piece)
-                time.sleep(0.2 * (pieces > 1))  # the server looks meanwhile
+                time.sleep(0.05 * (pieces > 1))  # the server looks meanwhile
             assert connection.recv(4096) == GO_ON
             connection.sendall(body[:4])
-            time.sleep(0.2 * (pieces > 1))
+            time.sleep(0.05 * (pieces > 1))
             connection.sendall(body[4:])
             received = b""
             while b"\r\n\r\n{" not in received:

@@ -20,6 +20,7 @@ from tests.casino.processes import ENVIRONMENT, until
 ROOT = Path(__file__).parents[2]
 FILES = 256
 IDLE = 600
+IDLE_IN_SHORT = 300
 PATIENCE_S = 4.0
 """Seconds after which a client gives up: fewer than the server waits for one that sends nothing."""
 
@@ -89,15 +90,13 @@ WAITING = {
 
 
 @pytest.mark.parametrize(
-    "beginning",
-    [
-        pytest.param(beginning, id=name, marks=[] if name == "nothing" else [pytest.mark.faults])
-        for name, beginning in WAITING.items()
-    ],
+    "beginning, number",
+    [pytest.param(beginning, IDLE, id=name, marks=[pytest.mark.faults]) for name, beginning in WAITING.items()]
+    + [pytest.param(b"", IDLE_IN_SHORT, id="nothing, in short")],
 )
-def test_more_connections_that_wait_than_files_stop_nobody(port: int, beginning: bytes) -> None:
+def test_more_connections_that_wait_than_files_stop_nobody(port: int, beginning: bytes, number: int) -> None:
     with ExitStack() as opened:
-        for _ in range(IDLE):
+        for _ in range(number):
             opened.enter_context(connected(port, beginning))
         for _ in range(5):
             own = opened.enter_context(connected(port, b""))

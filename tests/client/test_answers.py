@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
-from cabochon_client import Client
-from cabochon_client.sender import FIRST_PAUSE_S
+from cabochon_client import Client, sender
+from cabochon_client.sender import FIRST_PAUSE_S, Pause
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from tests.casino.processes import until
@@ -18,6 +19,12 @@ from tests.client.pretender import Pretender, Reply, Script, pretender
 from tests.client.table_system import event_at, stream_name
 
 ONE, TWO = stream_name(1), stream_name(2)
+
+
+@pytest.fixture(autouse=True)
+def _pauses_are_short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sender, "Pause", partial(Pause, first_s=FIRST_PAUSE_S / 2))
+    monkeypatch.setattr(sender, "SEAL_S", 0.1)
 
 
 @contextmanager
@@ -99,7 +106,7 @@ def test_a_key_that_is_replaced_by_the_publisher_is_not_believed(tmp_path: Path)
         assert client.flush(20)
         record.private = Ed25519PrivateKey.generate()  # another key under the id of the first
         client.session(ONE).extend([event_at(1, 7)])
-        assert not client.flush(1)
+        assert not client.flush(0.3)
         assert client.status().sessions[0].acknowledged == 6
 
 

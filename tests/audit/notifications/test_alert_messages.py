@@ -1,14 +1,12 @@
-"""Alerts for programs: webhooks that want them, and the broker; apart from the findings, and at least once."""
+"""Alerts for programs: webhooks that want them; apart from the findings, and at least once. ``test_broker_feed`` has
+those on the broker."""
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.utils import timezone
-from kombu import Connection
 
 from audit import tasks
 from audit.access.database_roles import WORKER
@@ -17,12 +15,9 @@ from audit.models import AlertMessage, Webhook
 from audit.notifications import alert_messages, alerts, delivery, webhooks
 from tests.audit.notifications.receivers import Receiver, is_genuine
 from tests.audit.notifications.test_alerts import MINUTES, Floor, after
-from tests.audit.notifications.test_broker_feed import away, bound, rabbitmq
 from tests.roles import acting_as
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("this_machine_may_be_sent_to")]
-
-__all__ = ["away", "rabbitmq"]
 
 
 @pytest.fixture
@@ -146,25 +141,3 @@ def test_the_sweep_sends_a_task_for_each_webhook(
         tasks.notify_alert_webhook(webhook_id=webhook.pk)
     assert sent == [webhook.pk]
     assert [each.content["type"] for each in receiver.taken][:1] == ["alert.opened"]
-
-
-def test_an_alert_is_published_apart_from_findings(rabbitmq: str, settings: Any, floor: Floor) -> None:
-    with Connection(rabbitmq) as broker:
-        exchange = settings.CABOCHON_AMQP_EXCHANGE
-        findings = bound(broker, exchange, "findings.#")
-        silent = bound(broker, exchange, f"alerts.{floor.casino.code}.table-silent")
-        behind = bound(broker, exchange, "alerts.*.feed-behind")
-        fall_silent(floor)
-        with acting_as(WORKER):
-            assert [alert_messages.publish(), alert_messages.publish()] == [1, 0]
-        message = silent.get()
-        assert json.loads(message.body)["type"] == message.properties["type"] == "alert.opened"
-        assert message.properties["delivery_mode"] == 2
-        assert (findings.get(), behind.get(), silent.get()) == (None, None, None)
-
-
-@pytest.mark.usefixtures("away")
-def test_a_broker_that_is_away_gets_the_alert_later(floor: Floor) -> None:
-    fall_silent(floor)
-    assert alert_messages.publish() == 0
-    assert AlertMessage.objects.filter(webhook=None, sent_at=None).count() == 1

@@ -1,4 +1,4 @@
-"""The feed on RabbitMQ: each change once or more, by casino and severity, and again if the broker was away."""
+"""The feed and the alerts on RabbitMQ: each once or more, by casino and severity, and again if the broker was away."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import pytest
 from kombu import Connection, Exchange, Queue
 
 from audit.access.database_roles import WORKER
-from audit.models import PublishedFeed, TaskFailure
-from audit.notifications import broker_feed, feed
+from audit.models import AlertMessage, PublishedFeed, TaskFailure
+from audit.notifications import alert_messages, broker_feed, feed
 from audit.notifications.broker_feed import behind, publish, routing_key
 from tests.audit.api.test_reading import overpaid, replayed
 from tests.audit.conftest import make_tenant
+from tests.audit.notifications.test_alert_messages import fall_silent
+from tests.audit.notifications.test_alerts import Floor
 from tests.audit.sessions import unique_name
 from tests.audit.tables import Tenant
 from tests.roles import acting_as
@@ -23,11 +25,11 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def rabbitmq(rabbitmq_url: str, settings: Any) -> Iterator[str]:
-    settings.CELERY_BROKER_URL = rabbitmq_url
+def rabbitmq(rabbitmq_of_the_module: str, settings: Any) -> Iterator[str]:
+    settings.CELERY_BROKER_URL = rabbitmq_of_the_module
     settings.CABOCHON_AMQP_EXCHANGE = f"findings-{unique_name()[-8:]}"
-    yield rabbitmq_url
-    with Connection(rabbitmq_url) as broker:
+    yield rabbitmq_of_the_module
+    with Connection(rabbitmq_of_the_module) as broker:
         Exchange(settings.CABOCHON_AMQP_EXCHANGE, channel=broker.default_channel).delete()
 
 
@@ -81,6 +83,7 @@ def away(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """A RabbitMQ that does not answer, and a client that does not wait for it for long."""
     settings.CELERY_BROKER_URL, settings.CABOCHON_AMQP_EXCHANGE = "amqp://guest:guest@127.0.0.1:9//", "findings"
     monkeypatch.setattr(broker_feed, "TIMEOUT_S", 0.1)
+    monkeypatch.setattr("kombu.utils.functional.sleep", lambda seconds: None)  # kombu would try again after 2 s
 
 
 @pytest.mark.usefixtures("away")
@@ -103,3 +106,33 @@ def test_without_rabbitmq_or_an_exchange_nothing_is_published(
 
 def test_a_dot_in_a_casinos_code_parts_no_word() -> None:
     assert routing_key("fr.nord", "critical") == "findings.fr-nord.critical"
+
+
+# Alerts
+
+
+@pytest.fixture
+def floor() -> Floor:
+    return Floor()
+
+
+def test_an_alert_is_published_apart_from_findings(rabbitmq: str, settings: Any, floor: Floor) -> None:
+    with Connection(rabbitmq) as broker:
+        exchange = settings.CABOCHON_AMQP_EXCHANGE
+        findings = bound(broker, exchange, "findings.#")
+        silent = bound(broker, exchange, f"alerts.{floor.casino.code}.table-silent")
+        behind = bound(broker, exchange, "alerts.*.feed-behind")
+        fall_silent(floor)
+        with acting_as(WORKER):
+            assert [alert_messages.publish(), alert_messages.publish()] == [1, 0]
+        message = silent.get()
+        assert json.loads(message.body)["type"] == message.properties["type"] == "alert.opened"
+        assert message.properties["delivery_mode"] == 2
+        assert (findings.get(), behind.get(), silent.get()) == (None, None, None)
+
+
+@pytest.mark.usefixtures("away")
+def test_a_broker_that_is_away_gets_the_alert_later(floor: Floor) -> None:
+    fall_silent(floor)
+    assert alert_messages.publish() == 0
+    assert AlertMessage.objects.filter(webhook=None, sent_at=None).count() == 1
