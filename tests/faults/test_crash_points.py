@@ -1,4 +1,4 @@
-"""A thousand schedules with crashes before and after every step of every actor; a few of them in every run."""
+"""A thousand schedules with crashes before and after every step of every actor; one of them in every run."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ from tests.faults.schedule import ACTORS, STEP_EVENTS, Schedule, crash_points, s
 SCHEDULES = int(os.environ.get("CABOCHON_SCHEDULES", "1120"))
 CHUNKS = 16
 
-QUICK_SEEDS = range(0, SCHEDULES, 560)
-"""Two of the seeds, each with other crash points."""
+QUICK_SEEDS = range(1)
 
 OFTEN = 2
 """Chunks in ``make faults``: together they hold every crash point. ``make soak`` plays the others."""
@@ -77,7 +76,7 @@ def play(seeds: range, monkeypatch: pytest.MonkeyPatch) -> None:
     assert killed >= len(seeds) * sum(map(len, planned(0, points).values())) * 0.6
 
 
-def test_in_the_quick_schedules_nothing_is_lost_and_nothing_counted_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_in_a_quick_schedule_nothing_is_lost_and_nothing_counted_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     play(QUICK_SEEDS, monkeypatch)
 
 
@@ -95,6 +94,7 @@ def test_wherever_an_actor_is_killed_nothing_is_lost_and_nothing_counted_twice(
     play(seeds, monkeypatch)
 
 
+@pytest.mark.faults
 def test_every_crash_point_is_planned_and_every_actor_has_steps_of_every_kind() -> None:
     steps = steps_of(Tenant())
     points = crash_points(steps)
@@ -132,6 +132,7 @@ def test_the_schedules_find_findings_that_are_written_after_the_cursor(monkeypat
     assert any(fails(Schedule(tenant, seed, planned(seed, points))) for seed in seeds)
 
 
+@pytest.mark.faults
 def test_the_schedules_find_an_answer_that_is_given_before_the_commit(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = recording.append_named
 

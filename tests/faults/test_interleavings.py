@@ -129,6 +129,7 @@ def test_they_find_an_answer_that_is_given_before_the_commit(world: World, monke
     assert broken_rules(world, range(20)) & {"next-seq", "lost", "receipt-changed", "an assertion"}
 
 
+@pytest.mark.faults
 def test_they_find_findings_that_are_written_after_the_cursor(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = findings.add_findings
     monkeypatch.setattr(findings, "add_findings", lambda *args: transaction.on_commit(partial(whole, *args)))
@@ -136,6 +137,7 @@ def test_they_find_findings_that_are_written_after_the_cursor(world: World, monk
     assert broken_rules(world, range(5, 65)) & {"findings", "an assertion"}
 
 
+@pytest.mark.faults
 def test_they_find_events_that_are_answered_together_before_the_commit(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,6 +159,7 @@ def test_they_find_receipts_of_one_commit_that_are_mixed_up(world: World, monkey
     assert broken_rules(world, range(20)) != set()
 
 
+@pytest.mark.faults
 def test_they_find_a_receipt_of_another_instant(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the web server read its own clock: asked for again, it says another instant."""
     whole = recording.receipt

@@ -19,7 +19,7 @@ from audit.event_store import audit_trail, read
 from audit.event_store.append import MonthClosed
 from audit.event_store.archived import StreamArchived
 from audit.models import ArchivedMonth, Finding, Job, JobKind, LoggedStream, Officer
-from tests.audit.archive.years import MONTH, PLAYED, Years, archived, stored, verified
+from tests.audit.archive.years import MONTH, PLAYED, Years, archived, sizes, stored, verified
 from tests.audit.casework.test_actions import client_of
 from tests.audit.reconciliation.played import record, session
 from tests.audit.tables import numbered
@@ -33,13 +33,15 @@ def test_a_month_goes_into_the_archive_comes_back_and_goes_again_and_everything_
     played: Years, folder: Path
 ) -> None:
     [stream_id] = played.streams
-    before = stored(stream_id)
+    before, held = stored(stream_id), sizes()
     assert before > 20
     assert verified().faults == []
     assert archived("--before", "1992-04", "--dry-run") == "1992-03 can be archived.\n"
     assert stored(stream_id) == before
     assert "archived in cabochon-1992-03.ndjson.gz" in archived("--before", "1992-04")
     assert stored(stream_id) == 0
+    left = sizes()
+    assert left["events"] < held["events"]
     seal()
     outcome = verified()
     assert outcome.faults == []
@@ -48,6 +50,7 @@ def test_a_month_goes_into_the_archive_comes_back_and_goes_again_and_everything_
     ]
     assert "is attached" in archived("--attach", "1992-03")
     assert stored(stream_id) == before
+    assert left["events"] < sizes()["events"] < held["events"]
     seal()
     assert verified().faults == []
     assert "in the archive alone" in archived("--detach", "1992-03")

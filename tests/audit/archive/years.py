@@ -121,3 +121,15 @@ def stored(stream_id: int) -> int:
     with connection.cursor() as cursor:
         cursor.execute("select count(*) from log.event where stream_id = %s", (stream_id,))
         return int(cursor.fetchone()[0])
+
+
+def sizes() -> dict[str, int]:
+    """Return the bytes of the partitions of events and of batches, of leaves, and of the whole database on the disk."""
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "select coalesce(sum(pg_total_relation_size(c.oid)) filter (where c.relname like 'event\\_%%'), 0)::bigint,"
+            " coalesce(sum(pg_total_relation_size(c.oid)) filter (where c.relname like 'batch\\_%%'), 0)::bigint,"
+            " pg_total_relation_size('log.leaf'), pg_database_size(current_database())"
+            " from pg_class c where c.relnamespace = 'log'::regnamespace and c.relkind = 'r'"
+        )
+        return dict(zip(("events", "batches", "leaves", "database"), cursor.fetchone(), strict=True))

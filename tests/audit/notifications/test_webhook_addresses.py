@@ -184,7 +184,8 @@ def drips_body(handler: Handler, message: Message) -> int:
 
 @pytest.mark.usefixtures("this_machine")
 @pytest.mark.parametrize("behaviour", [hangs, drips_head, drips_body])
-def test_a_receiver_that_is_slow_is_cut_off(behaviour: Any) -> None:
+def test_a_receiver_that_is_slow_is_cut_off(behaviour: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhook_http, "TOTAL_S", 0.2)
     with receiving(behaviour) as receiver:
         began = time.monotonic()
         with pytest.raises(NotTaken):
@@ -240,7 +241,8 @@ def handshake_that_hangs() -> Iterator[int]:
 
 
 @pytest.mark.usefixtures("this_machine")
-def test_a_tls_handshake_that_hangs_is_cut_off(handshake_that_hangs: int) -> None:
+def test_a_tls_handshake_that_hangs_is_cut_off(handshake_that_hangs: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhook_http, "CONNECT_S", 0.1)
     began = time.monotonic()
     with pytest.raises(NotTaken):
         Sender(f"https://127.0.0.1:{handshake_that_hangs}/").post(b"{}", HEADERS)

@@ -29,6 +29,11 @@ from tests.roles import acting_as
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("this_machine_may_be_sent_to")]
 
 
+@pytest.fixture(autouse=True)
+def _tries_again_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(webhook_delivery, "QUICK_PAUSE_S", 0.001)
+
+
 def hooked(tenant: Tenant, receiver: Receiver, *, actor: str | None = COMMAND, **changed: Any) -> tuple[Webhook, str]:
     values: dict[str, Any] = {"name": "duty desk", "url": receiver.url, "severities": ["critical", "major"], **changed}
     return webhooks.create(actor, casino=tenant.casino, **values)

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from django.conf import settings
@@ -98,60 +98,66 @@ def test_a_second_sequencer_waits_and_continues_where_a_killed_one_stopped(deplo
     assert f" {before + 10} leaves" in deployment.verify()
 
 
-def test_checkpoints_are_exported_to_a_folder_and_put_to_a_url(deployment: Deployment, tmp_path: Path) -> None:
+class Target(BaseHTTPRequestHandler):
+    """Where checkpoints are put: it keeps them by their path."""
+
+    uploaded: ClassVar[dict[str, bytes]]
+
+    def do_PUT(self) -> None:
+        self.uploaded[self.path] = self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(201)
+        self.end_headers()
+
+    def log_message(self, *args: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def target() -> Iterator[tuple[str, dict[str, bytes]]]:
+    """The address to which checkpoints are put, and those that were."""
     uploaded: dict[str, bytes] = {}
-
-    class Target(BaseHTTPRequestHandler):
-        def do_PUT(self) -> None:
-            uploaded[self.path] = self.rfile.read(int(self.headers["Content-Length"]))
-            self.send_response(201)
-            self.end_headers()
-
-        def log_message(self, *args: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Target)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Own", (Target,), {"uploaded": uploaded}))
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    folder = tmp_path / "elsewhere"
-    targets = f"{folder},http://127.0.0.1:{server.server_port}/notes/,http://127.0.0.1:9/nobody"
-    try:
-        with deployment.sequencer(CABOCHON_CHECKPOINTS=targets) as process:
-            deployment.record(3)
-            until(lambda: uploaded and list(folder.glob("checkpoint-*")), "an exported checkpoint")
-            until(deployment.is_sealed, "everything sealed")
-            process.send_signal(signal.SIGTERM)
-            assert process.wait(NEEDED_S) == 0
-    finally:
-        server.shutdown()
-    newest = name_of(tree.size())
-    assert uploaded[f"/notes/{newest}"] == (folder / newest).read_bytes()
-    keys = signing_keys.verifiers("checkpoint")
-    assert Checkpoint.parse(open_note(uploaded[f"/notes/{newest}"].decode(), keys)).size == tree.size()
-    words = [word for key in keys for word in ("--key", str(key))]
-    assert "Everything holds." in deployment.verify("--against", str(folder), *words)
+    yield f"http://127.0.0.1:{server.server_port}/notes/", uploaded
+    server.shutdown()
 
 
-def test_the_sequencer_has_its_checkpoints_cosigned_and_one_that_never_answers_delays_no_seal(
-    deployment: Deployment, tmp_path: Path
+def test_checkpoints_are_exported_and_cosigned_and_a_witness_that_never_answers_delays_no_seal(
+    deployment: Deployment, tmp_path: Path, target: tuple[str, dict[str, bytes]]
 ) -> None:
     before = tree.size()
-    folder = tmp_path / "witness"
-    folder.mkdir()
-    make_key(folder)
-    logs = [f"{signing_keys.origin()}={key}" for key in signing_keys.verifiers("checkpoint")]
+    url, uploaded = target
+    folder, of_witness = tmp_path / "elsewhere", tmp_path / "witness"
+    of_witness.mkdir()
+    make_key(of_witness)
+    keys = signing_keys.verifiers("checkpoint")
     mute = WitnessKey("mute.example/w2", bytes(31) + b"1")
-    with socket.create_server(("127.0.0.1", 0)) as never, witness(folder, logs) as w:
-        witnesses = f"{w.vkey} {w.url},{mute} http://127.0.0.1:{never.getsockname()[1]}"
-        with deployment.sequencer(CABOCHON_WITNESSES=witnesses, CABOCHON_WITNESS_EVERY="0.1"):
+    with (
+        socket.create_server(("127.0.0.1", 0)) as never,
+        witness(of_witness, [f"{signing_keys.origin()}={key}" for key in keys]) as w,
+    ):
+        settings_of_it = {
+            "CABOCHON_CHECKPOINTS": f"{folder},{url},http://127.0.0.1:9/nobody",
+            "CABOCHON_WITNESSES": f"{w.vkey} {w.url},{mute} http://127.0.0.1:{never.getsockname()[1]}",
+            "CABOCHON_WITNESS_EVERY": "0.1",
+        }
+        with deployment.sequencer(**settings_of_it) as process:
             deployment.record(2)
             until(Cosignature.objects.filter(size__gt=before).exists, "a cosignature of what was recorded")
             deployment.record(3)
             until(deployment.is_sealed, "seals while the other witness says nothing")
+            until(lambda: uploaded and list(folder.glob("checkpoint-*")), "an exported checkpoint")
             [state] = WitnessState.objects.filter(size__gt=0)
             assert state.refused_at is None
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(NEEDED_S) == 0
         size = w.log()["size"]
     assert before < size <= before + 5 == tree.size()
-    assert "Everything holds." in deployment.verify()
+    newest = name_of(tree.size())
+    assert uploaded[f"/notes/{newest}"] == (folder / newest).read_bytes()
+    assert Checkpoint.parse(open_note(uploaded[f"/notes/{newest}"].decode(), keys)).size == tree.size()
+    words = [word for key in keys for word in ("--key", str(key))]
+    assert "Everything holds." in deployment.verify("--against", str(folder), *words)
 
 
 @pytest.mark.faults
