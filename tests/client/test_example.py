@@ -26,7 +26,7 @@ def test_the_example_is_short() -> None:
     assert len(SOURCE.read_text().splitlines()) <= 200
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")  # before the record, which a test that is skipped does not need
 def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The example, compiled; skipped where there is no compiler or a library is missing."""
     compiler, pkg_config = shutil.which("c++"), shutil.which("pkg-config")

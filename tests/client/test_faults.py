@@ -108,6 +108,7 @@ def test_two_thousand_events_each_once_through_a_proxy_that_cuts_and_lies(
     assert sum(through.done.values()) > through.done["pass"] > 0
 
 
+@pytest.mark.faults
 def test_a_table_system_that_is_started_after_midnight_goes_on_with_the_day_before(
     shared_record: Record, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,28 +1,12 @@
-"""The README for integrators: what it shows runs, and what it names exists."""
+"""The README for integrators: what it names exists. ``test_record`` runs what it shows."""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
-import pytest
-
-from tests.client.record import ROOT, Record, command
+from tests.client.record import ROOT, command
 
 README = ROOT / "client" / "README.md"
-
-
-def test_the_session_of_the_readme_is_recorded(
-    shared_record: Record, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    [block] = re.findall(r"```python\n(.*?)```", README.read_text(), re.DOTALL)
-    code = block.replace("http://localhost:8000", shared_record.url).replace("cab_…", shared_record.key)
-    code = code.replace("{today}.1", "{today}.readme")  # a session of its own
-    monkeypatch.chdir(tmp_path)
-    defined: dict[str, object] = {}
-    exec(compile(code, str(README), "exec"), defined)
-    stored = shared_record.stored(f"harbour.T1.{defined['today']}.readme")
-    assert [seq for seq, _ in stored] == [1, 2, 3, 4]
 
 
 def test_every_command_of_the_readme_exists() -> None:
