@@ -10,10 +10,14 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import psycopg
+
+from casino.embedded.postgres import binaries
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -96,12 +100,16 @@ def ask(*questions: str, database_url: str, data: Path) -> dict[str, Any]:
 def load(database_url: str, version: str) -> None:
     """Load the dump of a release into an empty database, as a superuser."""
     with psycopg.connect(database_url, autocommit=True) as connection:
-        for role in ROLES:
-            try:
-                connection.execute(f"create role {role} nologin")
-            except (psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):  # roles belong to the server
-                continue
+        _make_roles(connection)
         connection.execute(lzma.decompress(path_of(version, "sql.xz").read_bytes()))
+
+
+def _make_roles(connection: psycopg.Connection[Any]) -> None:
+    for role in ROLES:
+        try:
+            connection.execute(f"create role {role} nologin")
+        except (psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):  # roles belong to the server
+            continue
 
 
 def answered_by(version: str) -> dict[str, Any]:
@@ -110,10 +118,44 @@ def answered_by(version: str) -> dict[str, Any]:
     return answers
 
 
-def dumped(database_url: str) -> str:
+def load_migrated(database_url: str, version: str, data: Path) -> None:
+    """Load the record of a release and migrate it to the head, or load what an earlier run has made of it.
+
+    That is kept as SQL until something changes that a migration runs: to migrate takes longer than the tests.
+    """
+    kept = ROOT / ".data" / f"upgraded-{version}-{_digest_of(version)}.sql"
+    if kept.exists():
+        with psycopg.connect(database_url, autocommit=True) as connection:
+            _make_roles(connection)
+            connection.execute(kept.read_bytes())
+        return
+    load(database_url, version)
+    run(["manage.py", "migrate", "--verbosity", "0"], database_url=database_url, data=data)
+    for other in kept.parent.glob(f"upgraded-{version}-*"):
+        other.unlink(missing_ok=True)
+    with suppress(subprocess.CalledProcessError):  # the server may be of a later version than ours
+        unfinished = kept.with_name(f"{kept.name}.{os.getpid()}")
+        unfinished.write_text(dumped(database_url, str(binaries() / "pg_dump")))
+        unfinished.rename(kept)
+
+
+def _digest_of(version: str) -> str:
+    """Return a digest of the record and of all that a migration runs."""
+    from tests.settings import SCHEMA  # which sets the environment of the tests: not for who makes a record
+
+    digest = sha256(SCHEMA.encode())
+    folders = ("models", "access")
+    modules = [path for name in folders for path in sorted((ROOT / "audit" / name).glob("*.py"))]
+    modules += [ROOT / "audit" / "apps.py", ROOT / "audit" / "casework" / "video.py"]
+    for path in (path_of(version, "sql.xz"), *modules):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def dumped(database_url: str, program: str = os.environ.get("PG_DUMP", "pg_dump")) -> str:
     """Return a database as SQL that a superuser of any name loads, on PostgreSQL 15 and later."""
     sql = subprocess.run(
-        [os.environ.get("PG_DUMP", "pg_dump"), "--inserts", "--rows-per-insert=200", "--dbname", database_url],
+        [program, "--inserts", "--rows-per-insert=200", "--dbname", database_url],
         check=True,
         capture_output=True,
         text=True,

@@ -13,7 +13,7 @@ import pytest
 from settlement import ENGINE_VERSION
 from tests.databases import database_once_a_run, new_database, server_url
 from tests.settings import MIGRATED
-from tests.upgrade.files import RELEASES, answered_by, ask, bundle_of, lay_out, load, run
+from tests.upgrade.files import RELEASES, answered_by, ask, bundle_of, lay_out, load_migrated
 
 Answers = dict[str, Any]
 
@@ -79,8 +79,7 @@ def template(data: Path, version: str) -> str:
     """The name of the record's database, migrated to the head."""
 
     def fill(url: str) -> None:
-        load(url, version)
-        run(["manage.py", "migrate", "--verbosity", "0"], database_url=url, data=data)
+        load_migrated(url, version, data)
 
     return database_once_a_run(f"{MIGRATED}_from_{version}", fill)
 
