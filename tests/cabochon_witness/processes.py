@@ -1,4 +1,4 @@
-"""A witness as a process of its own, with a key of its own, on a port of its own."""
+"""A witness as a process or a thread of its own, with a key of its own, on a port of its own."""
 
 from __future__ import annotations
 
@@ -8,27 +8,29 @@ import os
 import secrets
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cabochon_witness.notes import CosigningKey
-from cabochon_witness.server import IDLE_S
+from cabochon_witness.notes import LOG_KEY, CosigningKey, PublicKey
+from cabochon_witness.server import IDLE_S, WitnessServer
 from cabochon_witness.storage import write
+from cabochon_witness.witness import Witness
 
 ROOT = Path(__file__).parent.parent.parent
 
 
 @dataclass
 class Running:
-    """A witness that listens: its public key, its port, its process."""
+    """A witness that listens: its public key, its port, its data, its process if it has one."""
 
     vkey: str
     port: int
-    process: subprocess.Popen[str]
     data: Path
+    process: subprocess.Popen[str] | None = None
 
     @property
     def url(self) -> str:
@@ -95,7 +97,20 @@ def witness(
         line = process.stdout.readline()
         assert " listens on " in line, (folder / "stderr").read_text()
         vkey, address = line.strip().split(" listens on ")
-        yield Running(vkey, int(address.rpartition(":")[2]), process, folder / "data")
+        yield Running(vkey, int(address.rpartition(":")[2]), folder / "data", process)
     finally:
         process.kill()  # SIGTERM ends it at its next tick, half a second later
         process.wait()
+
+
+@contextmanager
+def witness_in_a_thread(folder: Path, logs: Mapping[str, Sequence[object]]) -> Iterator[Running]:
+    """Run a witness whose key is in ``folder``, of logs with their keys, in this process: for what others say to it."""
+    key = CosigningKey.from_file((folder / "key").read_text())
+    parsed = {origin: [PublicKey.parse(str(each), LOG_KEY) for each in keys] for origin, keys in logs.items()}
+    (folder / "data").mkdir()
+    seen = Witness(key, parsed, folder / "data", silent_after_s=86_400, on_alarm=lambda alarm: None)
+    with WitnessServer(("127.0.0.1", 0), seen) as server:
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
+        yield Running(str(key.public), int(server.server_address[1]), folder / "data")
+        server.shutdown()

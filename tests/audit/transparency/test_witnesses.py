@@ -1,4 +1,7 @@
-"""Witnesses: a process with a port and a key of its own cosigns the log, and refuses one that is not what it saw."""
+"""Witnesses: a server with a port and a key of its own cosigns the log, and refuses one that is not what it saw.
+
+``test_sequencer_process`` has a witness that is a process, as a deployment has.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ from cabochon_witness.notes import Checkpoint as SeenCheckpoint
 from tests.audit.tables import Tenant
 from tests.audit.transparency.forger import rebuild_with_another_event, unguard
 from tests.audit.transparency.sealed import several_streams, verified
-from tests.cabochon_witness.processes import Running, make_key, witness
+from tests.cabochon_witness.processes import Running, make_key, witness_in_a_thread
 
 pytestmark = pytest.mark.usefixtures("own_database")
 
@@ -46,8 +49,7 @@ def running(streams: list[str], settings: Settings, tmp_path: Path) -> Iterator[
     folder = tmp_path / "witness"
     folder.mkdir()
     make_key(folder)
-    keys = signing_keys.verifiers("checkpoint")
-    with witness(folder, [f"{signing_keys.origin()}={key}" for key in keys]) as running:
+    with witness_in_a_thread(folder, {signing_keys.origin(): signing_keys.verifiers("checkpoint")}) as running:
         settings.CABOCHON_WITNESSES = [f"{running.vkey} {running.url}/"]
         yield running
 
