@@ -140,17 +140,18 @@ def test_checkpoints_are_exported_and_cosigned_and_a_witness_that_never_answers_
             "CABOCHON_CHECKPOINTS": f"{folder},{url},http://127.0.0.1:9/nobody",
             "CABOCHON_WITNESSES": f"{w.vkey} {w.url},{mute} http://127.0.0.1:{never.getsockname()[1]}",
             "CABOCHON_WITNESS_EVERY": "0.1",
+            "CABOCHON_EXPORT_S": "0.5",  # time enough to end it before the next export but the last
         }
         with deployment.sequencer(**settings_of_it) as process:
             deployment.record(2)
             until(Cosignature.objects.filter(size__gt=before).exists, "a cosignature of what was recorded")
+            until(lambda: uploaded and list(folder.glob("checkpoint-*")), "an exported checkpoint")
             deployment.record(3)
             until(deployment.is_sealed, "seals while the other witness says nothing")
-            until(lambda: uploaded and list(folder.glob("checkpoint-*")), "an exported checkpoint")
-            [state] = WitnessState.objects.filter(size__gt=0)
-            assert state.refused_at is None
             process.send_signal(signal.SIGTERM)
             assert process.wait(NEEDED_S) == 0
+            [state] = WitnessState.objects.filter(size__gt=0)
+            assert state.refused_at is None
         size = w.log()["size"]
     assert before < size <= before + 5 == tree.size()
     newest = name_of(tree.size())
