@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import shutil
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -9,7 +10,27 @@ ROOT = Path(__file__).resolve().parent.parent
 RUN = os.environ.setdefault("CABOCHON_TEST_RUN", str(os.getpid()))
 """The process id of the run's leader, which its workers inherit; or a name, and then its data are kept."""
 
-os.environ["CABOCHON_DATA"] = str(ROOT / ".data" / f"test-{RUN}")
+
+ROOM = 6 * 1024**3
+"""Bytes that are free where a run keeps its data in memory: several times what it fills."""
+
+
+def _data_folder() -> Path:
+    """Return where the data of runs are: in memory if there is room, as on Linux, else beside the code.
+
+    PostgreSQL makes some thousand files for each database, which takes a disk longer than many a module takes.
+    """
+    memory = Path("/dev/shm")
+    if RUN.isdecimal() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > ROOM:
+        folder = memory / f"cabochon-tests-{os.getuid()}"
+        folder.mkdir(exist_ok=True)
+        if folder.stat().st_uid == os.getuid():  # anybody may write beside it
+            return folder
+    return ROOT / ".data"
+
+
+os.environ.setdefault("CABOCHON_TEST_DATA", str(_data_folder()))  # which the workers inherit
+os.environ["CABOCHON_DATA"] = str(Path(os.environ["CABOCHON_TEST_DATA"]) / f"test-{RUN}")
 if os.environ.get("CABOCHON_TEST_CITUS"):  # tests/citus.py
     os.environ["DATABASE_URL"] = os.environ["CABOCHON_TEST_CITUS"]
 os.environ["SPT_NOENV"] = "1"  # a process that sets its title leaves its environment legible: see ``running_on``

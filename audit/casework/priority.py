@@ -168,22 +168,22 @@ def with_priority(findings: QuerySet[Finding], now: datetime | None = None) -> Q
 
 def by_urgency(findings: QuerySet[Finding], now: datetime | None = None) -> QuerySet[Any]:
     """Return ``findings`` in the order of the queue."""
-    return findings.annotate(place=_place(now)).order_by(*URGENCY)
+    return findings.annotate(position=_position(now)).order_by(*URGENCY)
 
 
 def with_order(findings: QuerySet[Finding], now: datetime | None = None) -> QuerySet[Any]:
     """Return ``findings``, each with the columns by which a queue is in order: those of ``URGENCY``, ``priority`` and
     ``due_group``, which are level and group of ``Urgency``, and those of ``COMPARED``, from which they come."""
     return findings.annotate(
-        place=_place(now),
+        position=_position(now),
         priority=_Found("{level}", now, IntegerField()),
         due_group=_Found("{group}", now, IntegerField()),
         **_compared(),
     )
 
 
-URGENCY = (F("place").asc(), "case__deadline", "-pk")
-"""The order of the queue, of findings with their ``place``."""
+URGENCY = (F("position").asc(), "case__deadline", "-pk")
+"""The order of the queue, of findings with their ``position``."""
 
 COMPARED = ("priority_money", "priority_repeated", "priority_evidence", "priority_persons", "priority_watched")
 """From what a priority comes, beside the rule and the weight of its case."""
@@ -197,7 +197,7 @@ def _compared() -> dict[str, Any]:
     return dict(zip(COMPARED, found, strict=True))
 
 
-def _place(now: datetime | None) -> Func:
+def _position(now: datetime | None) -> Func:
     """Return what puts the first group first and in it the highest priority: PostgreSQL has a null after a number."""
     return _Found("array[{group}, -{level}]", now, ArrayField(IntegerField()))
 

@@ -12,20 +12,10 @@ import pytest
 from django.test import Client
 
 from tests import citus
-from tests.audit.casework.test_actions import Desk
+from tests.audit.casework.conftest import desk, shared_desk
 from tests.audit.desk.persons.test_names_on_pages import NamedNight
 
-
-@pytest.fixture(scope=citus.MODULE)
-def shared_desk(module_db: None) -> Desk:
-    desk = Desk()
-    desk.tenant.client = Client()  # one that has answered nothing can be copied
-    return desk
-
-
-@pytest.fixture
-def desk(shared_desk: Desk, db: None) -> Desk:
-    return deepcopy(shared_desk)
+__all__ = ["desk", "shared_desk"]
 
 
 @pytest.fixture(scope=citus.MODULE)

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from audit.access import accounts, sandboxes
 from audit.casework import actions
+from audit.casework.urgency import priority_of
 from audit.corrections import decisions
 from audit.desk.overview import waits
 from audit.models import Case, Finding, LoggedStream, Membership, NightReport, Officer, Person, Role
@@ -320,7 +321,7 @@ def test_the_priority_of_an_incident_by_a_casinos_new_threshold_is_on_the_next_p
         groups = context(client, OPEN)["listed"].groups
         lines = context(client, "/admin/")["overview"]["lines"]
         return [
-            [row.finding.priority for group in groups for row in group.rows],
+            [priority_of(row.finding) for group in groups for row in group.rows],
             [line.finding.pk for line in lines],
         ]
 

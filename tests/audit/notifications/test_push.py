@@ -36,7 +36,7 @@ from audit.models import (
 from audit.notifications import push, push_news, push_subscriptions, webhook_http
 from audit.presentation import reference
 from audit.projections.push import wrong_push
-from tests.audit.casework.test_actions import Desk, client_of, desk, hired
+from tests.audit.casework.test_actions import Desk, client_of, hired
 from tests.audit.notifications.browsers import Browser, bytes64
 from tests.audit.notifications.receivers import Behaviour, Receiver
 from tests.audit.notifications.test_reopened_mail import casino, officer, played_night, reopened, report, sign
@@ -46,9 +46,14 @@ from tests.audit.persons.test_sightings import swept as seen
 from tests.audit.tables import Tenant, dice_changed_in_mid_series
 from tests.roles import acting_as
 
-__all__ = ["casino", "desk", "played_night", "report"]
+__all__ = ["casino", "played_night", "report"]
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("this_machine_may_be_sent_to")]
+
+
+@pytest.fixture
+def desk() -> Desk:
+    return Desk()
 
 
 @pytest.fixture
