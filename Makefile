@@ -43,8 +43,9 @@ unexport PYTHONDONTWRITEBYTECODE
 run: $(TO_RUN)
 	@exec $(BIN)/python -m casino.up
 
+# A worker for each processor: PostgreSQL works while a worker waits for it. Each takes a gigabyte of memory.
 test: setup
-	@$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ORDER) $(TESTS)
+	@$(BIN)/python -m pytest -n logical --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(ORDER) $(TESTS)
 
 # Left to `make test`: what takes long, the statistics of the night and of the ledger, the oracles of the law that others
 # wrote, and how the code reads.

@@ -34,6 +34,7 @@ def test_named_wrongly_is_each_person_of_a_question_of_the_ledger_who_is_in_no_f
     assert wrongly(reading, [PAIR]) == {"C02": [of_pair], "C03": [of_wheel]}
 
 
+@pytest.mark.faults
 def test_a_loaded_set_is_found_and_its_season_is_read_once() -> None:
     one = season(2, nights=3, tables=4, frauds=["loaded_dice", "past_poster"])
     reading = read(one)

@@ -65,6 +65,7 @@ def test_a_casino_without_mistakes_has_no_finding_that_is_more_than_information(
     assert [finding for stream in played for finding in findings(stream, ("critical", "major", "minor"))] == []
 
 
+@pytest.mark.faults
 def test_the_findings_of_an_honest_casino_are_its_mistakes() -> None:
     one, streams = honest(1)
     wagers = {(deed.stream, deed.wager) for deed in one.deeds if deed.wager}
@@ -159,6 +160,7 @@ def fullest_sector(streams: list[Stream], wheel: str) -> float:
     return max(sum(came[order[(at + step) % 37]] for step in range(9)) for at in range(37)) / came.total()
 
 
+@pytest.mark.faults
 def test_a_biased_wheel_favours_a_sector() -> None:
     one = season(2, nights=20, tables=1, frauds=["biased_sector"])
     fair = season(2, nights=20, tables=1, frauds=[])
@@ -166,6 +168,7 @@ def test_a_biased_wheel_favours_a_sector() -> None:
     assert fullest_sector(list(fair.streams), "W1") < 0.28 < 0.3 < fullest_sector(list(one.streams), "W1")
 
 
+@pytest.mark.faults
 def test_loaded_dice_favour_a_face() -> None:
     one = season(2, nights=12, tables=3, frauds=["loaded_dice"])
     faces, others = Counter[int](), Counter[int]()
@@ -183,6 +186,7 @@ def test_a_fraud_that_nothing_permits_is_refused() -> None:
         season(1, nights=1, tables=2, frauds=["loaded_dice"])
 
 
+@pytest.mark.faults
 def test_the_command_writes_each_season_with_what_is_planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     argv = ["seasons", "--seeds", "2", "--nights", "1", "--tables", "3", "--some", "2", "--out", str(tmp_path)]
     monkeypatch.setattr(sys, "argv", argv)

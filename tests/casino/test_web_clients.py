@@ -111,11 +111,9 @@ def patient_port(tmp_path_factory: pytest.TempPathFactory, database: str) -> Ite
 
 
 @pytest.mark.parametrize("clients", in_short([200, 40], every=2))
-@pytest.mark.parametrize("beginning", TRICKLING.values(), ids=TRICKLING.keys())
-def test_trickling_clients_delay_neither_health_nor_a_table_system(
-    patient_port: int, beginning: bytes, clients: int
-) -> None:
-    slow = [send(patient_port, beginning) for _ in range(clients)]
+@pytest.mark.parametrize("name", in_short(TRICKLING, every=2))
+def test_trickling_clients_delay_neither_health_nor_a_table_system(patient_port: int, name: str, clients: int) -> None:
+    slow = [send(patient_port, TRICKLING[name]) for _ in range(clients)]
     trickle = threading.Event()
 
     def drip() -> None:

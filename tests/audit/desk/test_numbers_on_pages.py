@@ -497,6 +497,7 @@ def test_how_many_are_late_counts_those_that_are_not_drawn(desk: Desk, monkeypat
 # Officers
 
 
+@pytest.mark.faults
 def test_the_answer_of_one_officer_is_never_anothers(desk: Desk) -> None:
     here, there = desk, Desk()
     actions.perform(here.case.pk, here.first, "take")
