@@ -16,7 +16,9 @@ from django.utils import timezone
 
 from audit.casework import actions, video
 from audit.casework.debts import stake_of_incident
-from audit.casework.priority import by_urgency, priority_in_words, reasons, with_priority
+from audit.casework.priority import DUE, FIRST, LATE, by_urgency, priority_in_words, reasons, with_priority
+from audit.casework.titles import incident_title
+from audit.casework.urgency import facts_of, group_of
 from audit.ledger import questions
 from audit.models import Case, Finding, LoggedStream
 from audit.notifications import feed
@@ -113,6 +115,22 @@ def test_much_money_and_the_strongest_evidence_come_before_everything_that_is_la
     assert "First of all" in queue.content.decode()
     assert client.get("/admin/").context["overview"]["next"][0].finding == first
     assert actions.take_next(desk.first) == first.case
+
+
+@pytest.mark.parametrize(("power", "beyond", "is_first"), [(9, 10_000, True), (8, 10_000, False), (9, 9_999, False)])
+def test_the_first_group_is_of_the_strongest_evidence_and_of_much_money(
+    desk: Desk, power: int, beyond: int, is_first: bool
+) -> None:
+    asked = shown(question(desk, power_of_ten(power), facts={"beyond_chance": beyond}, hours=A_WEEK))
+    assert group_of(asked) == (FIRST if is_first else LATE + len(DUE))
+
+
+def test_each_question_of_an_incident_says_what_the_latest_says_was_staked_and_won(desk: Desk) -> None:
+    first = question(desk, power_of_ten(12), facts={**WON, "nights": 1, "won": 77_000, "beyond_chance": 1_000})
+    later = question(desk, power_of_ten(12), croupier="c-7", facts={**WON, "nights": 3})
+    assert first.case == later.case
+    assert facts_of(shown(first)) == facts_of(shown(later)) == later.facts
+    assert "in 3 nights" in incident_title(shown(first))
 
 
 def test_every_place_that_shows_a_priority_has_that_of_one_function(desk: Desk) -> None:

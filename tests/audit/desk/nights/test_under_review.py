@@ -86,6 +86,15 @@ def test_the_page_says_who_is_under_review_how_much_and_which_luck_is_not(
     assert "under question" in split_of_luck([line], luck, "EUR")
 
 
+def test_the_most_urgent_question_is_first_whenever_it_was_asked(report: NightReport, player: str) -> None:
+    others = {each["data"].get("player") for each in session(report.casino, "R1", coups=12)} - {None, player}
+    other = min(others, key=lambda name: (-staked(report, name), name))
+    weak = ask(report, other, evidence="23 712", beyond_chance=1)
+    strong = ask(report, player)
+    pages = [f"/admin/audit/finding/{each.pk}/change/" for each in (strong, weak)]
+    assert [each.address for each in under_review(report, with_names=False)] == pages
+
+
 def test_a_question_of_the_ledger_says_what_its_player_staked_and_won(
     report: NightReport, casino: Casino, player: str
 ) -> None:
