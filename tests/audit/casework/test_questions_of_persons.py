@@ -121,8 +121,8 @@ def test_much_money_and_the_strongest_evidence_come_before_everything_that_is_la
 def test_the_first_group_is_of_the_strongest_evidence_and_of_much_money(
     desk: Desk, power: int, beyond: int, is_first: bool
 ) -> None:
-    asked = shown(question(desk, power_of_ten(power), facts={"beyond_chance": beyond}, hours=A_WEEK))
-    assert group_of(asked) == (FIRST if is_first else LATE + len(DUE))
+    one = shown(question(desk, power_of_ten(power), facts={"beyond_chance": beyond}, hours=A_WEEK))
+    assert group_of(one) == (FIRST if is_first else LATE + len(DUE))
 
 
 def test_each_question_of_an_incident_says_what_the_latest_says_was_staked_and_won(desk: Desk) -> None:
