@@ -8,10 +8,11 @@ from typing import Any
 import pytest
 
 
-def in_short(cases: Iterable[Any], *, every: int) -> list[Any]:
+def in_short(cases: Iterable[Any], *, every: int = 1, further: Iterable[Any] = ()) -> list[Any]:
     """Return the cases of a test, tuples where it has several arguments: each but the first of every so many is left to
-    ``make faults``."""
-    return [case if number % every == 0 else _left_to_faults(case) for number, case in enumerate(cases)]
+    ``make faults``, and so are ``further`` ones."""
+    chosen = [case if number % every == 0 else _left_to_faults(case) for number, case in enumerate(cases)]
+    return [*chosen, *map(_left_to_faults, further)]
 
 
 def _left_to_faults(case: Any) -> Any:

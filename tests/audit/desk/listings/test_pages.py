@@ -9,6 +9,7 @@ from audit.persons import listings
 from tests.audit.casework.test_actions import PASSWORD, client_of
 from tests.audit.persons.test_listings import FOR_GOOD, Floor
 from tests.audit.persons.test_sightings import played, swept
+from tests.long_forms import in_short
 
 pytestmark = pytest.mark.django_db
 
@@ -49,12 +50,7 @@ def test_the_page_of_a_player_leads_to_the_proposal_and_shows_the_entry(floor: F
 
 @pytest.mark.parametrize(
     "wrong",
-    [
-        pytest.param({"kind": ""}, marks=pytest.mark.faults),
-        {"kind": "guests"},
-        {"reason": " "},
-        pytest.param({"last_day": "x"}, marks=pytest.mark.faults),
-    ],
+    in_short([{"kind": "guests"}, {"reason": " "}], further=[{"kind": ""}, {"last_day": "x"}]),
 )
 def test_a_proposal_that_says_too_little_is_asked_for_again(floor: Floor, wrong: dict[str, str]) -> None:
     answer = client_of(floor.first).post(new(floor), {**FORM, **wrong}, headers=EN)

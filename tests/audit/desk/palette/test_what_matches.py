@@ -13,6 +13,7 @@ from audit.desk.palette.query import query_of
 from audit.models import Person, PersonKind
 from tests.audit.casework.test_actions import Desk, client_of
 from tests.audit.desk.palette.test_palette import found
+from tests.long_forms import in_short
 
 pytestmark = pytest.mark.django_db
 
@@ -31,15 +32,7 @@ def notes(client: Client, typed: str, language: str = "en") -> str:
 
 @pytest.mark.parametrize(
     "typed",
-    [
-        "helene perrin",
-        pytest.param("PERRIN Hélène", marks=pytest.mark.faults),
-        "perrin t1",
-        "p0412",
-        pytest.param("P0412", marks=pytest.mark.faults),
-        "c-77",
-        pytest.param("C-77", marks=pytest.mark.faults),
-    ],
+    in_short(["helene perrin", "perrin t1", "p0412", "c-77"], further=["PERRIN Hélène", "P0412", "C-77"]),
 )
 def test_a_person_is_found_by_every_word_an_id_or_a_card(desk: Desk, typed: str) -> None:
     player(desk, "p0412", "Hélène Perrin", "C-77")
@@ -65,19 +58,18 @@ def test_the_person_of_an_exact_id_comes_first_and_persons_come_before_findings(
 
 @pytest.mark.parametrize(
     ("language", "typed", "says"),
-    [
-        ("en", "r9", "There is no table “r9”."),
-        pytest.param("en", "r9 20:00", "There is no table “r9”.", marks=pytest.mark.faults),
-        pytest.param(
-            "fr",
-            "R9 20h00",
-            "Il n’y a pas de table «\N{NO-BREAK SPACE}R9\N{NO-BREAK SPACE}».",
-            marks=pytest.mark.faults,
-        ),
-        ("en", "t1 2026-11-18 20:00", "T1 has no session on that day."),
-        ("en", "2019-11-18", "There is no report of the night of 18 Nov 2019."),
-        ("en", "nobody at all", "No result for “nobody at all”."),
-    ],
+    in_short(
+        [
+            ("en", "r9", "There is no table “r9”."),
+            ("en", "t1 2026-11-18 20:00", "T1 has no session on that day."),
+            ("en", "2019-11-18", "There is no report of the night of 18 Nov 2019."),
+            ("en", "nobody at all", "No result for “nobody at all”."),
+        ],
+        further=[
+            ("en", "r9 20:00", "There is no table “r9”."),
+            ("fr", "R9 20h00", "Il n’y a pas de table «\N{NO-BREAK SPACE}R9\N{NO-BREAK SPACE}»."),
+        ],
+    ),
 )
 def test_what_there_is_not_is_said(desk: Desk, language: str, typed: str, says: str) -> None:
     assert says in notes(client_of(desk.first), typed, language)

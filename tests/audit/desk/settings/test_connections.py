@@ -13,6 +13,7 @@ from audit.event_store import audit_trail
 from audit.models import CaseContacts, Officer, Role
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.tables import Tenant
+from tests.long_forms import in_short
 
 pytestmark = pytest.mark.django_db
 
@@ -64,9 +65,7 @@ def test_a_mail_server_that_refuses_is_said(keeper: Officer, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("name", ["video", "sign-on", "nothing"])
-@pytest.mark.parametrize(
-    "casino", [pytest.param("", marks=pytest.mark.faults), "x", pytest.param("9" * 30, marks=pytest.mark.faults)]
-)
+@pytest.mark.parametrize("casino", in_short(["x"], further=["", "9" * 30]))
 def test_what_there_is_not_is_not_tried(keeper: Officer, name: str, casino: str) -> None:
     assert client_of(keeper).post(f"{ADDRESS}{name}/try/", {"casino": casino}).status_code == 404
     assert mail.outbox == []

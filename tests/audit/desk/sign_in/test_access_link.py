@@ -16,6 +16,7 @@ from audit.models import Officer, Role
 from audit.notifications.access_links import CONSOLE
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.tables import Tenant
+from tests.long_forms import in_short
 
 pytestmark = pytest.mark.django_db
 
@@ -76,12 +77,7 @@ def test_neither_a_cache_nor_another_site_nor_a_script_gets_the_address(link: Li
 
 @pytest.mark.parametrize(
     "password",
-    [
-        "short",
-        pytest.param("password1", marks=pytest.mark.faults),
-        "12345678",
-        pytest.param("", marks=pytest.mark.faults),
-    ],
+    in_short(["short", "12345678"], further=["password1", ""]),
 )
 def test_a_weak_password_is_refused_and_the_link_stays_good(link: Link, password: str) -> None:
     response = Client().post(link.address, chosen(password))

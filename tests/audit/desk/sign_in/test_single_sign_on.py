@@ -31,6 +31,7 @@ from audit.models import Membership, Officer, ProviderAccount, Role
 from audit.templatetags.proof import proof_fields
 from tests.audit.casework.test_actions import hired
 from tests.audit.tables import Tenant
+from tests.long_forms import in_short
 
 pytestmark = pytest.mark.django_db
 
@@ -207,9 +208,7 @@ def test_a_code_is_good_once(issuer: str, officer: Officer) -> None:
     assert not is_in(client)
 
 
-@pytest.mark.parametrize(
-    "verified", [False, pytest.param(None, marks=pytest.mark.faults), "true", pytest.param(1, marks=pytest.mark.faults)]
-)
+@pytest.mark.parametrize("verified", in_short([False, "true"], further=[None, 1]))
 def test_an_address_that_the_provider_has_not_verified_is_nobodys(
     issuer: str, tenant: Tenant, verified: object
 ) -> None:
@@ -316,13 +315,10 @@ def test_a_role_of_administrator_that_no_group_could_stand_for_stays(issuer: str
 
 @pytest.mark.parametrize(
     ("held", "mapped", "refused"),
-    [
-        pytest.param(Role.OFFICER, "", True, marks=pytest.mark.faults),
-        (Role.ADMINISTRATOR, "", True),
-        (Role.ADMINISTRATOR, "officer", True),
-        pytest.param(Role.ADMINISTRATOR, "administrator", False, marks=pytest.mark.faults),
-        (Role.OFFICER, "second", False),
-    ],
+    in_short(
+        [(Role.ADMINISTRATOR, "", True), (Role.ADMINISTRATOR, "officer", True), (Role.OFFICER, "second", False)],
+        further=[(Role.OFFICER, "", True), (Role.ADMINISTRATOR, "administrator", False)],
+    ),
 )
 def test_the_database_takes_no_role_away_where_no_operator_mapped_a_group(
     officer: Officer, tenant: Tenant, issuer: str, held: Role, mapped: str, refused: bool
@@ -449,12 +445,7 @@ def test_a_stale_session_of_the_provider_is_asked_to_sign_in_there_again(issuer:
 
 @pytest.mark.parametrize(
     "to",
-    [
-        pytest.param("https://evil.example/", marks=pytest.mark.faults),
-        "//evil.example",
-        pytest.param("javascript:alert(1)", marks=pytest.mark.faults),
-        "/\\evil.example",
-    ],
+    in_short(["//evil.example", "/\\evil.example"], further=["https://evil.example/", "javascript:alert(1)"]),
 )
 def test_nobody_is_led_to_another_site(issuer: str, officer: Officer, to: str) -> None:
     _client, answer = signed_on(known(issuer, officer), address=f"{BEGIN}?next={to}")
@@ -506,25 +497,25 @@ OTHER_KEY = rsa.generate_private_key(public_exponent=65_537, key_size=2_048)
 
 @pytest.mark.parametrize(
     ("lie", "key", "algorithm"),
-    [
-        ({}, KEY, "RS256"),
-        ({"aud": "another client"}, KEY, "RS256"),
-        ({"aud": [CLIENT, "another"], "azp": "another"}, KEY, "RS256"),
-        pytest.param({"aud": None}, KEY, "RS256", marks=pytest.mark.faults),
-        ({"iss": "https://evil.example"}, KEY, "RS256"),
-        ({"exp": 1}, KEY, "RS256"),
-        ({"exp": None}, KEY, "RS256"),
-        ({"iat": 9_999_999_999}, KEY, "RS256"),
-        ({"nonce": "another"}, KEY, "RS256"),
-        ({"nonce": None}, KEY, "RS256"),
-        ({"sub": None}, KEY, "RS256"),
-        pytest.param({"sub": 7}, KEY, "RS256", marks=pytest.mark.faults),
-        ({}, OTHER_KEY, "RS256"),
-        pytest.param({}, KEY, "RS512", marks=pytest.mark.faults),
-        ({}, None, "none"),
-        ({}, SECRET, "HS256"),
-        ({"additional": "somebody else"}, KEY, "RS256"),
-    ],
+    in_short(
+        [
+            ({}, KEY, "RS256"),
+            ({"aud": "another client"}, KEY, "RS256"),
+            ({"aud": [CLIENT, "another"], "azp": "another"}, KEY, "RS256"),
+            ({"iss": "https://evil.example"}, KEY, "RS256"),
+            ({"exp": 1}, KEY, "RS256"),
+            ({"exp": None}, KEY, "RS256"),
+            ({"iat": 9_999_999_999}, KEY, "RS256"),
+            ({"nonce": "another"}, KEY, "RS256"),
+            ({"nonce": None}, KEY, "RS256"),
+            ({"sub": None}, KEY, "RS256"),
+            ({}, OTHER_KEY, "RS256"),
+            ({}, None, "none"),
+            ({}, SECRET, "HS256"),
+            ({"additional": "somebody else"}, KEY, "RS256"),
+        ],
+        further=[({"aud": None}, KEY, "RS256"), ({"sub": 7}, KEY, "RS256"), ({}, KEY, "RS512")],
+    ),
 )
 def test_a_token_is_believed_that_is_of_this_provider_for_this_client_and_this_sign_in(
     issuer: str, officer: Officer, monkeypatch: Any, lie: dict[str, Any], key: Any, algorithm: str
@@ -557,15 +548,19 @@ def test_a_token_is_believed_that_is_of_this_provider_for_this_client_and_this_s
 
 @pytest.mark.parametrize(
     "of_token, of_endpoint, links",
-    [
-        ({"email": "theirs"}, {"email": "own", "email_verified": True}, False),
-        pytest.param({"email": "own", "email_verified": True}, {"email": "theirs"}, False, marks=pytest.mark.faults),
-        ({"email_verified": True}, {"email": "theirs", "email_verified": False}, False),
-        pytest.param({"email_verified": True}, {"email": "theirs"}, False, marks=pytest.mark.faults),
-        ({"email": "theirs", "email_verified": False}, {"email_verified": True}, False),
-        ({"email": "theirs", "email_verified": True}, {"email": "own", "email_verified": False}, True),
-        ({}, {"email": "theirs", "email_verified": True}, True),
-    ],
+    in_short(
+        [
+            ({"email": "theirs"}, {"email": "own", "email_verified": True}, False),
+            ({"email_verified": True}, {"email": "theirs", "email_verified": False}, False),
+            ({"email": "theirs", "email_verified": False}, {"email_verified": True}, False),
+            ({"email": "theirs", "email_verified": True}, {"email": "own", "email_verified": False}, True),
+            ({}, {"email": "theirs", "email_verified": True}, True),
+        ],
+        further=[
+            ({"email": "own", "email_verified": True}, {"email": "theirs"}, False),
+            ({"email_verified": True}, {"email": "theirs"}, False),
+        ],
+    ),
 )
 def test_an_address_of_one_source_is_not_verified_by_another(
     issuer: str,
