@@ -11,8 +11,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope, officers_with
-from audit.casework.priority import with_priority
-from audit.casework.urgency import priority_of
+from audit.casework.priority import priorities_of
 from audit.event_store import audit_trail
 from audit.models import (
     AlertNotice,
@@ -108,8 +107,7 @@ def escalations_of(cases: Iterable[int]) -> Mapping[int, Escalation]:
 def requests_to_mail(now: datetime) -> list[int]:
     """Return the ids of the requests for video that no mail server has taken yet, and are to be tried, by priority."""
     waiting = VideoRequest.objects.filter(is_due(now)).order_by("pk")
-    found = with_priority(Finding.objects.filter(pk__in=waiting.values("finding")))
-    levels = {each.pk: priority_of(each) for each in found.only("pk")}
+    levels = priorities_of(Finding.objects.filter(pk__in=waiting.values("finding")))
     by_priority = sorted(waiting, key=lambda each: -(levels[each.finding_id] or 0))
     return [each.pk for each in by_priority]
 

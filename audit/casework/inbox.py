@@ -73,7 +73,7 @@ def actions_of_others(officer: Officer, now: datetime) -> QuerySet[CaseAction]:
     about = (
         Q(type="case.assigned", about=officer.get_username(), case__assigned_to=officer)
         | Q(reason__regex=mention_of(officer))
-        # Of what is of another type, PostgreSQL looks for no earlier action: it reads conditions in this order.
+        # PostgreSQL reads conditions in this order: it looks for an earlier action where the type asks for one.
         | (Q(type__in=("case.closed", "case.sent_back")) & Q(Exists(proposed)))
         | (Q(type="case.reopened") & Q(Exists(before)))
     )

@@ -166,6 +166,11 @@ def with_priority(findings: QuerySet[Finding], now: datetime | None = None) -> Q
     return findings.annotate(urgency=_Found(described, now, _UrgencyField()))
 
 
+def priorities_of(findings: QuerySet[Finding]) -> dict[int, int | None]:
+    """Return the priority of each of ``findings``, by its id: one query."""
+    return {each.pk: priority_of(each) for each in with_priority(findings).only("pk")}
+
+
 def by_urgency(findings: QuerySet[Finding], now: datetime | None = None) -> QuerySet[Any]:
     """Return ``findings`` in the order of the queue."""
     return findings.annotate(position=_position(now)).order_by(*URGENCY)
@@ -224,9 +229,10 @@ class _Found(Func):
         self.shown, self.now = shown, now or timezone.now()
 
     def as_sql(self, compiler: Any, connection: Any, *_template: Any, **_context: Any) -> tuple[str, tuple[Any, ...]]:
-        written = {"level": priority_over("found"), "group": due_group_over("found", self.now)}
+        over = {"level": lambda: priority_over("found"), "group": lambda: due_group_over("found", self.now)}
+        written = {name: over[name]() for name in re.findall(r"{(\w+)}", self.shown)}  # in the order of parameters
         shown = self.shown.format_map({name: sql for name, (sql, _parameters) in written.items()})
-        of_shown = [each for name in re.findall(r"{(\w+)}", self.shown) for each in written[name][1]]
+        of_shown = [each for _sql, parameters in written.values() for each in parameters]
         columns = ", ".join((*COMPARED, "facts", "case_rule", "case_weight", "case_deadline"))
         template = f"(select {shown} from (select ".replace("%", "%%")
         sql, parameters = super().as_sql(
@@ -281,16 +287,14 @@ def priority_over(row: str) -> tuple[str, tuple[Any, ...]]:
 
     They are those of ``COMPARED``, ``case_rule`` and ``case_weight``. It is null where there is no case.
     """
-    sql, parameters = _over(row, _priority("case_rule", "case_weight"))
+    sql, parameters = _over(row, _priority())
     return f"case when {row}.case_rule is not null then {sql} end", parameters
 
 
 def due_group_over(row: str, now: datetime) -> tuple[str, tuple[Any, ...]]:
     """Return the SQL of the number of the group in the same way, over ``COMPARED`` and ``case_deadline``: ``FIRST``
     before all others, then that in which the deadline lies, ``LATE`` where it has passed."""
-    # Of what asks nothing about a person, the money is not found out: ``null and …`` would have to look at it.
-    asks = Q(priority_evidence__gte=STRONGEST, priority_evidence__isnull=False)
-    first = When(asks & Q(priority_money=1), then=Value(FIRST))
+    first = When(priority_evidence__gte=STRONGEST, priority_money=1, then=Value(FIRST))
     groups = [When(case_deadline__lt=now + ends, then=Value(group)) for group, ends in enumerate(DUE, LATE)]
     return _over(row, Case(first, *groups, default=Value(LATE + len(DUE)), output_field=IntegerField()))
 
@@ -311,11 +315,11 @@ def _over(row: str, expression: Case) -> tuple[str, tuple[Any, ...]]:
 
 
 @cache
-def _priority(rule: str, weight: str) -> Case:
-    """Return the priority of a finding with a case, over the names of columns that are found out."""
+def _priority() -> Case:
+    """Return the priority of a finding with a case, over columns that are found out."""
     level = (
         Value(LEAST_SEVERE)
-        - F(weight)
+        - F("case_weight")
         + Coalesce(F("priority_money"), Value(0))
         + Case(When(priority_repeated=True, then=Value(1)), default=Value(0))
         + Case(When(Q(priority_persons=True) | Q(priority_watched=True), then=Value(1)), default=Value(0))
@@ -327,7 +331,7 @@ def _priority(rule: str, weight: str) -> Case:
         )
     )
     return Case(
-        When(**{f"{rule}__in": UNFAIR}, then=Value(HIGHEST)),
+        When(case_rule__in=UNFAIR, then=Value(HIGHEST)),
         default=Least(Greatest(level, Value(1)), Value(HIGHEST)),
         output_field=IntegerField(),
     )

@@ -19,8 +19,7 @@ from django.db.models import QuerySet
 
 from audit.access.scope import Scope
 from audit.adjudication.incidents import look_up_consequences
-from audit.casework.priority import with_priority
-from audit.casework.urgency import priority_of
+from audit.casework.priority import priorities_of
 from audit.event_store.streams import instant
 from audit.models import ChangeKind, Finding, FindingChange
 from audit.presentation import reference
@@ -101,8 +100,7 @@ def documents(found: Sequence[FindingChange]) -> list[dict[str, Any]]:
     Only those of a sandbox have ``sandbox``: whoever takes findings of several casinos can tell them from real ones.
     """
     epoch = epochs.current().number
-    of_changes = Finding.objects.filter(pk__in={change.finding_id for change in found})
-    priorities = {each.pk: priority_of(each) for each in with_priority(of_changes).only("pk")}
+    priorities = priorities_of(Finding.objects.filter(pk__in={change.finding_id for change in found}))
     return [
         {
             "cursor": str(Cursor(epoch, change.position or 0)),

@@ -1,4 +1,4 @@
-"""Where a casino's requests for video go, who is told of its late cases, and of its nights: held against the trail."""
+"""Contacts and subscribers are held against the trail: the video room, the readers of late cases and of nights."""
 
 from __future__ import annotations
 
