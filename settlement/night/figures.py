@@ -198,7 +198,7 @@ class SessionProjection:
 
     ``corrections`` are all the changes of the stream on earlier events, ``held`` those of them without effect, and
     ``readings`` those of the house register, as ``State`` takes them. Without ``follows_luck`` the figures have no
-    luck, no variance, no draws and no duty, which take most of the time.
+    luck, no variance, no draws and no duty, which take most of the time, and no finding is put down to a correction.
     """
 
     def __init__(
@@ -209,7 +209,7 @@ class SessionProjection:
         held: Collection[int] = (),
         follows_luck: bool = True,
     ) -> None:
-        state = State(corrections, readings, held=held, compares=False)
+        state = State(corrections, readings, held=held, compares=follows_luck)
         self._follow(state, self.new_notes(), Memory(), follows_luck=follows_luck)
 
     def _follow(self, state: State, notes: Notes, memory: Memory, *, follows_luck: bool) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+from collections import Counter
 from collections.abc import Callable, Iterator
+from hashlib import sha256
 from uuid import uuid4
 
 import pytest
@@ -32,9 +35,17 @@ def own_language() -> None:
     translation.deactivate()
 
 
+_casinos_of: Counter[str] = Counter()
+
+
 def make_tenant(*, tables: tuple[str, ...] = ("C1", "R1"), limited_to: tuple[str, ...] = ()) -> Tenant:
-    """Create a casino that no other test has, committed or not, whose client gets an error as an answer."""
-    code = f"casino-{uuid4().hex[:12]}"
+    """Create a casino that no other test has, committed or not, whose client gets an error as an answer.
+
+    A test has the same casino in each run: what is simulated follows from its code, so a test that fails fails again.
+    """
+    test = os.environ["PYTEST_CURRENT_TEST"].partition(" ")[0]
+    _casinos_of[test] += 1
+    code = f"casino-{sha256(f'{test} {_casinos_of[test]}'.encode()).hexdigest()[:12]}"
     return Tenant(code, tables=tables, limited_to=limited_to, client=Client(raise_request_exception=False))
 
 

@@ -26,7 +26,7 @@ from settlement.persons.session import PersonNotes, PersonsProjection
 from settlement.persons.stream_money import encode as encode_money
 from settlement.streams import with_held
 from tests.long_forms import in_short
-from tests.settlement.persons.test_session import landed, night, paid, placed
+from tests.settlement.persons.test_session import landed, night, paid, placed, session
 from tests.settlement.streams import event, opener
 from tests.settlement.test_properties import quick, streams
 
@@ -48,15 +48,17 @@ def whole(events: Sequence[Event], held: Sequence[int] = ()) -> list[Any]:
     return answers(projection)
 
 
-def in_steps(events: Sequence[Event], size: int, held: frozenset[int] = frozenset(), *, compares: bool = False) -> Any:
+def in_steps(
+    events: Sequence[Event], size: int, held: frozenset[int] = frozenset(), approved: Sequence[int] | None = None
+) -> Any:
     """Return the answers where state, memory and notes are saved after every ``size`` events, as replay saves them."""
-    changes, approved = changes_in(events), () if compares else None
-    state = State(changes, approved=approved, held=held, compares=compares)
+    changes = changes_in(events)
+    state = State(changes, approved=approved, held=held)
     memory, noted, retired = b"", [], dict[str, bytes]()
     for first in range(0, len(events), size):
         page = events[first : first + size]
         if first:
-            state = State.from_bytes(state.to_bytes(), changes, approved=approved, compares=compares)
+            state = State.from_bytes(state.to_bytes(), changes, approved=approved)
         projection = PersonsProjection.along(state, read_memory(memory) if memory else None)
         for wager_id in state.unheld(page) & retired.keys():
             state.recall(load_wagers(retired[wager_id]))
@@ -97,7 +99,7 @@ def are_noted_alike(events: Sequence[Event], size: int) -> None:
     def folded(without: frozenset[int]) -> Any:
         nonlocal held
         held = without
-        return in_steps(events, size, without, compares=True)
+        return in_steps(events, size, without, approved=())
 
     found = with_held(changes_in(events), folded)
     assert found == whole(events, sorted(held))
@@ -117,6 +119,30 @@ def test_every_conformance_stream_is_noted_alike_in_any_steps(every: int) -> Non
         if [each.seq for each in events] == sorted({each.seq for each in events}):
             for size in (1, 7, 100):
                 are_noted_alike(events, size)
+
+
+def test_what_holds_only_by_a_correction_is_no_mark_however_it_is_read() -> None:
+    """Half of the stake that was entered is paid by the unit; of the stake that is right it is not."""
+    right = {"wager": "w1", "bet": "rouge", "stake": 300, "player": "p1"}
+    events = session(
+        placed("w1", stake=200, player="p1"),
+        landed("0"),
+        ("zero.decided", {"wager": "w1", "choice": "half"}),
+        paid("w1", 0, 100),
+        landed("1"),
+        ("entry.corrected", {"corrects": 2, "data": right, "reason": "misread", "approved_by": "chief"}),
+        params={"payout_unit": 100},
+        staff=[{"person": "c1", "role": "croupier"}],
+    )
+    state = State(changes_in(events))
+    state.feed_all(events)
+    [put_down] = [each for each in state.new_findings if each.rule == "indivisible-stake"]
+    assert [cause.rule for cause in put_down.causes] == ["entry-corrected"]
+    projection = PersonsProjection(changes_in(events))
+    projection.feed(events)
+    assert [mark.rule for mark in projection.evidence.marks] == ["entry-corrected"]
+    for size in (1, 3, len(events)):
+        assert in_steps(events, size) == whole(events)
 
 
 def relay(ruleset: str = "fr-roulette") -> list[Event]:
