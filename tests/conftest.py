@@ -295,6 +295,7 @@ def django_db_setup(
         new = citus.new_database(ROOT, kept=MIGRATED if IS_KEPT else "")
     else:
         new = new_database(server_url(), template=request.getfixturevalue("migrated_template"))
+    before = connection.settings_dict["NAME"]
     for url in new:
         settings.DATABASES["default"]["NAME"] = connection.settings_dict["NAME"] = urlsplit(url).path[1:]
         with django_db_blocker.unblock():
@@ -309,6 +310,8 @@ def django_db_setup(
             connections.close_all()
         if citus.COORDINATOR and not IS_KEPT:
             citus.forget(connection.settings_dict["NAME"])
+    # Mutation testing begins a second session in this process, in which tests come before the first that has a database.
+    settings.DATABASES["default"]["NAME"] = connection.settings_dict["NAME"] = before
 
 
 @pytest.fixture(scope=citus.MODULE)
