@@ -19,19 +19,15 @@ exports, the interface and its webhooks.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, lru_cache
 from typing import Any
 
 from django.contrib.postgres.fields import ArrayField
-from django.db import DEFAULT_DB_ALIAS
 from django.db.models import (
     BooleanField,
     Case,
-    CharField,
-    DateTimeField,
     DurationField,
     Exists,
     F,
@@ -46,7 +42,6 @@ from django.db.models import (
     When,
 )
 from django.db.models.expressions import RawSQL
-from django.db.models.functions import Coalesce, Greatest, Least
 from django.utils import timezone
 from django.utils.translation import get_language, gettext
 
@@ -118,7 +113,7 @@ DUE = (timedelta(0), timedelta(hours=6), timedelta(days=1), timedelta(days=3))
 FIRST, LATE = 0, 1
 """The numbers of the first two groups of the queue: what is looked at before everything else, and what is late."""
 
-_NAMES = ", ".join(f"'{each}'" for each in sorted(QUESTIONS))
+_UNFAIR, _NAMES = (", ".join(f"'{each}'" for each in sorted(rules)) for rules in (UNFAIR, QUESTIONS))
 _IS_QUESTION = f'"audit_finding"."rule" in ({_NAMES})'
 _OF_QUESTION = (
     'm.case_id = "audit_finding"."case_id" and m.status = \'standing\''
@@ -229,10 +224,9 @@ class _Found(Func):
         self.shown, self.now = shown, now or timezone.now()
 
     def as_sql(self, compiler: Any, connection: Any, *_template: Any, **_context: Any) -> tuple[str, tuple[Any, ...]]:
-        over = {"level": lambda: priority_over("found"), "group": lambda: due_group_over("found", self.now)}
-        written = {name: over[name]() for name in re.findall(r"{(\w+)}", self.shown)}  # in the order of parameters
-        shown = self.shown.format_map({name: sql for name, (sql, _parameters) in written.items()})
-        of_shown = [each for _sql, parameters in written.values() for each in parameters]
+        group, ends = due_group_over("found", self.now)
+        shown = self.shown.format(level=priority_over("found"), group=group)
+        of_shown = ends if "{group}" in self.shown else ()
         columns = ", ".join((*COMPARED, "facts", "case_rule", "case_weight", "case_deadline"))
         template = f"(select {shown} from (select ".replace("%", "%%")
         sql, parameters = super().as_sql(
@@ -281,60 +275,23 @@ def alike_of() -> QuerySet[Finding]:
     )
 
 
-@cache
-def priority_over(row: str) -> tuple[str, tuple[Any, ...]]:
-    """Return the SQL of the priority and its parameters, over columns of ``row`` that are found out already.
-
-    They are those of ``COMPARED``, ``case_rule`` and ``case_weight``. It is null where there is no case.
-    """
-    sql, parameters = _over(row, _priority())
-    return f"case when {row}.case_rule is not null then {sql} end", parameters
-
-
-def due_group_over(row: str, now: datetime) -> tuple[str, tuple[Any, ...]]:
-    """Return the SQL of the number of the group in the same way, over ``COMPARED`` and ``case_deadline``: ``FIRST``
-    before all others, then that in which the deadline lies, ``LATE`` where it has passed."""
-    first = When(priority_evidence__gte=STRONGEST, priority_money=1, then=Value(FIRST))
-    groups = [When(case_deadline__lt=now + ends, then=Value(group)) for group, ends in enumerate(DUE, LATE)]
-    return _over(row, Case(first, *groups, default=Value(LATE + len(DUE)), output_field=IntegerField()))
+def priority_over(row: str) -> str:
+    """Return the SQL of the priority over columns of ``row`` that are found out already: those of ``COMPARED``,
+    ``case_rule`` and ``case_weight``. It is null where there is no case."""
+    return f"""(case when {row}.case_rule is null then null when {row}.case_rule in ({_UNFAIR}) then {HIGHEST}
+  else greatest(1, least({HIGHEST}, {LEAST_SEVERE} - {row}.case_weight + coalesce({row}.priority_money, 0)
+    + case when {row}.priority_repeated then 1 else 0 end
+    + case when {row}.priority_persons or {row}.priority_watched then 1 else 0 end
+    + case when {row}.priority_evidence >= {STRONGEST} then 3 when {row}.priority_evidence >= {STRONG} then 2
+      when {row}.priority_evidence >= 0 then 1 else 0 end)) end)"""
 
 
-def _over(row: str, expression: Case) -> tuple[str, tuple[Any, ...]]:
-    """Return the SQL of ``expression`` and its parameters, over columns of ``row`` in place of those of a finding."""
-    fields = (IntegerField, BooleanField, IntegerField, BooleanField, BooleanField)
-    kinds = {
-        **dict(zip(COMPARED, fields, strict=True)),
-        "case_rule": CharField,
-        "case_weight": IntegerField,
-        "case_deadline": DateTimeField,
-    }
-    columns = {name: RawSQL(f"{row}.{name}", (), field()) for name, field in kinds.items()}
-    query = Finding.objects.annotate(**columns).annotate(over=expression).query
-    sql, parameters = query.get_compiler(DEFAULT_DB_ALIAS).compile(query.annotations["over"])
-    return sql, tuple(parameters)
-
-
-@cache
-def _priority() -> Case:
-    """Return the priority of a finding with a case, over columns that are found out."""
-    level = (
-        Value(LEAST_SEVERE)
-        - F("case_weight")
-        + Coalesce(F("priority_money"), Value(0))
-        + Case(When(priority_repeated=True, then=Value(1)), default=Value(0))
-        + Case(When(Q(priority_persons=True) | Q(priority_watched=True), then=Value(1)), default=Value(0))
-        + Case(
-            When(priority_evidence__gte=STRONGEST, then=Value(3)),
-            When(priority_evidence__gte=STRONG, then=Value(2)),
-            When(priority_evidence__gte=0, then=Value(1)),
-            default=Value(0),
-        )
-    )
-    return Case(
-        When(case_rule__in=UNFAIR, then=Value(HIGHEST)),
-        default=Least(Greatest(level, Value(1)), Value(HIGHEST)),
-        output_field=IntegerField(),
-    )
+def due_group_over(row: str, now: datetime) -> tuple[str, tuple[datetime, ...]]:
+    """Return the SQL of the number of the group in the same way, over ``COMPARED`` and ``case_deadline``, and its
+    parameters: ``FIRST`` before all others, then that in which the deadline lies, ``LATE`` where it has passed."""
+    groups = " ".join(f"when {row}.case_deadline < %s then {group}" for group, _ends in enumerate(DUE, LATE))
+    first = f"{row}.priority_evidence >= {STRONGEST} and {row}.priority_money = 1"
+    return f"(case when {first} then {FIRST} {groups} else {LATE + len(DUE)} end)", tuple(now + ends for ends in DUE)
 
 
 def priority_in_words(finding: Finding) -> str:

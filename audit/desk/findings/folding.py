@@ -177,7 +177,7 @@ def _fold(everything: QuerySet[Any], grouping: Grouping, start: int, length: int
     in_group, of_group = due_group_over("open", timezone.now()) if grouping.fields else ("0", ())
     known = ("pk", "case_id", "casino_id", "rule", "croupier", "player", "currency")
     found_out = ("case_deadline", "case_rule", "case_weight")
-    priority, of_priority = priority_over("open")
+    priority = priority_over("open")
     incidents = everything.order_by().annotate(
         case_deadline=F("case__deadline"),
         case_rule=F("case__rule"),
@@ -189,6 +189,6 @@ def _fold(everything: QuerySet[Any], grouping: Grouping, start: int, length: int
         return None
     statement = _FOLDED.format(incidents=sql, priority=priority, in_group=in_group)
     with connection.cursor() as cursor:
-        cursor.execute(statement, [*parameters, *of_priority, *of_group, length, start])
+        cursor.execute(statement, [*parameters, *of_group, length, start])
         ((found,),) = cursor.fetchall()
     return dict(json.loads(found))
