@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from msgspec import UNSET
-
 from audit.event_store import read
 from settlement.codec import decode_one_stored
 from settlement.events import SessionOpened
@@ -22,4 +20,4 @@ def equipment_of(stream_id: int) -> dict[str, str]:
     if opener is None:
         return {}
     named = {"wheel": opener.data.wheel, "dice_set": opener.data.dice_set}
-    return {name: code for name, code in named.items() if code is not UNSET and isinstance(code, str)}
+    return {name: code for name, code in named.items() if isinstance(code, str)}

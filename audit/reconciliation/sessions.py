@@ -53,13 +53,14 @@ class StreamLocked(Exception):
 @stream_reader.gc_paused()
 def compute_figures(stream_id: int, last_seq: int) -> SessionFigures:
     """Return the figures of a stream through ``last_seq``, computed unless they are stored. Raise ``StreamLocked``."""
-    stored = stored_figures(stream_id, last_seq)
+    readings = newest_readings(stream_id)
+    digest = digest_of(readings)
+    stored = _figures_by(key_of(stream_id, last_seq, digest))
     if stored is not None:
         return stored
     bring_up_to_date(stream_id)
     faults = _faults_of(stream_id)
-    readings = newest_readings(stream_id)
-    key = key_of(stream_id, last_seq, digest_of(readings))
+    key = key_of(stream_id, last_seq, digest)
     return _keep(key, readings, _projection_of(key, readings), faults)
 
 
@@ -242,7 +243,10 @@ def keep_evidence(key: Key, evidence: Observations) -> bytes:
 def stored_figures(stream_id: int, last_seq: int) -> SessionFigures | None:
     """Return the figures of a stream through an event, or None if they have not been computed by this engine version
     and by what the house register and the decisions about corrections say now."""
-    key = key_of(stream_id, last_seq, digest_of(newest_readings(stream_id)))
+    return _figures_by(key_of(stream_id, last_seq, digest_of(newest_readings(stream_id))))
+
+
+def _figures_by(key: Key) -> SessionFigures | None:
     return SessionFigures.objects.filter(**key).first()
 
 
