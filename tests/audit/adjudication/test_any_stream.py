@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import date
+from types import SimpleNamespace
 from typing import Any
 from unittest import mock
 
@@ -125,6 +126,16 @@ def test_a_stream_recorded_in_pieces_and_replayed_in_steps_answers_as_one_run(**
 @in_any_pieces
 def test_many_streams_recorded_in_pieces_and_replayed_in_steps_answer_as_one_run(**drawn: Any) -> None:
     answers_as_one_run(**drawn)
+
+
+@pytest.mark.parametrize(("most", "possible"), [(3, {"a-7"}), (2, {"a-7", "c-1"}), (1, {"a-7", "a-9", "c-1"})])
+def test_an_id_is_new_if_its_prefix_is_unknown_and_there_was_room_for_another(most: int, possible: set[str]) -> None:
+    """Of as many prefixes as are remembered another may have been left out."""
+    retired: list[Any] = [SimpleNamespace(id=each) for each in ("b-3", "a-8")]
+    known: dict[str, int] = {}
+    with mock.patch.object(retired_wagers, "MAX_PREFIXES", most):
+        retired_wagers.remember(known, retired)
+        assert retired_wagers._possibly_retired(known, {"a-7", "a-9", "c-1"}) == possible
 
 
 @pytest.mark.parametrize("step", in_short([2, 1, 4, 3, 6, 9], every=3))

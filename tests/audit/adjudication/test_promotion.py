@@ -18,6 +18,7 @@ from audit.register import entries
 from audit.register.entries import Proposal
 from settlement import ENGINE_VERSION
 from tests.audit.casework.test_actions import client_of, hired
+from tests.audit.corrections.corrections_desk import approve
 from tests.audit.event_store.test_audit_trail import entries_today
 from tests.audit.tables import Tenant, dice_changed_in_mid_series, numbered
 
@@ -45,6 +46,14 @@ def read_to_the_end(tenant: Tenant) -> None:
 
 def standing(tenant: Tenant) -> list[Finding]:
     return list(Finding.objects.standing().filter(casino=tenant.casino))
+
+
+def decide(tenant: Tenant, ruleset: str) -> None:
+    """Have two officers decide that a ruleset is played with chips of five."""
+    ada, bob = (hired(tenant, role, f"{role}-{ruleset}") for role in (Role.SECOND, Role.DIRECTOR))
+    day = tenant.stream("s").gaming_day
+    proposal = Proposal(reading="payout_unit", value=5, first_day=day, ruleset=ruleset, reason="chips of five")
+    entries.approve(bob, entries.propose(ada, tenant.casino, proposal).pk)
 
 
 def is_dirty(tenant: Tenant) -> bool:
@@ -100,17 +109,33 @@ def test_a_stream_that_goes_on_is_read_by_the_version_that_runs(tenant: Tenant) 
 
 
 def test_an_entry_of_the_register_that_touches_a_stream_has_it_read_again(tenant: Tenant) -> None:
-    ada, bob = hired(tenant, Role.SECOND, "ada"), hired(tenant, Role.DIRECTOR, "bob")
-
-    def decide(ruleset: str) -> None:
-        day = tenant.stream("s").gaming_day
-        proposal = Proposal(reading="payout_unit", value=5, first_day=day, ruleset=ruleset, reason="chips of five")
-        entries.approve(bob, entries.propose(ada, tenant.casino, proposal).pk)
-
-    decide("fr-roulette")
+    decide(tenant, "fr-roulette")
     assert not is_dirty(tenant), "of another game"
-    decide("fr-craps")
+    decide(tenant, "fr-craps")
     assert is_dirty(tenant)
+
+
+@pytest.mark.parametrize("change", ["register", "approval"])
+def test_an_earlier_version_leaves_a_stream_that_another_reads_as_it_is(
+    tenant: Tenant, monkeypatch: pytest.MonkeyPatch, change: str
+) -> None:
+    """During a deployment workers of both versions run: the later one follows what officers decide."""
+    right = {"wager": "w2", "winnings": 700, "stake_returned": 600}
+    correction = {"corrects": 12, "data": right, "reason": "misread", "approved_by": "chef-4"}
+    corrected = numbered(tenant.opener("s"), *[("x", {})] * 12, ("entry.corrected", correction))[13:]
+    assert tenant.post("s", corrected).status_code == 201
+    stream_id = tenant.stream("s").stream_id
+    monkeypatch.setattr(replay, "STEP_EVENTS", 4)
+    with monkeypatch.context() as earlier:
+        earlier.setattr(replay, "ENGINE_VERSION", EARLIER)
+        read_to_the_end(tenant)
+    assert replay.advance(stream_id) == replay.Progress(folded=4, cursor=4, behind=True)
+    if change == "register":
+        decide(tenant, "fr-craps")
+    else:
+        approve(tenant.casino, stream_id, 14)
+    monkeypatch.setattr(replay, "ENGINE_VERSION", EARLIER)
+    assert replay.advance(stream_id) == replay.Progress(folded=0, cursor=14, behind=False)
 
 
 def test_a_run_that_an_earlier_version_had_not_ended_is_not_left_as_it_is(tenant: Tenant) -> None:

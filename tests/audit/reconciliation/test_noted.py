@@ -42,7 +42,7 @@ from settlement.codec import decode_canonical, next_seq_after
 from settlement.events import SessionClosed
 from tests.audit.adjudication.test_any_stream import corrected_streams, recorded
 from tests.audit.corrections.corrections_desk import CORRECTION, CorrectionsDesk, approve
-from tests.audit.reconciliation.played import DAY, Events, record, session
+from tests.audit.reconciliation.played import DAY, Events, count, record, session
 from tests.audit.register.register_desk import LONG_AGO, RegisterDesk
 from tests.audit.tables import Tenant
 from tests.audit.transparency.sealed import seal
@@ -333,6 +333,13 @@ def test_notes_of_a_session_that_a_worker_folds_on_meanwhile_are_no_answer(tenan
     record(tenant.casino, [following(events, "bank.credited", {"amount": 500, "slip": "C-late"})])
     in_one_pass(stream_id)
     assert noted.projection_of(before) is None
+
+
+def test_a_count_is_not_noted_and_a_session_is(tenant: Tenant) -> None:
+    for events, is_noted in ((session(tenant.casino, "X1"), True), (count(tenant.casino, {"X1": 5}), False)):
+        stream_id = record(tenant.casino, events)
+        sessions.bring_up_to_date(stream_id)
+        assert bool(Adjudication.objects.get(stream=stream_id).memory) == is_noted
 
 
 def test_a_run_that_the_register_begins_is_kept_alike() -> None:
