@@ -171,9 +171,8 @@ class History:
                     self._store(ordered, outcome, is_dry=False)
             except RecordUnavailable:
                 raise
-            except EventsRefused as refusal:
+            except EventsRefused:  # ``_store`` has said why
                 outcome.new = outcome.known = 0
-                outcome.refused = outcome.refused or [Refused(stream.name, 0, "", str(refusal))]
             yield outcome
 
     def _read_exported(self, number: int, event: SourceRow) -> Iterator[Refused]:

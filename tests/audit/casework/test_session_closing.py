@@ -155,6 +155,8 @@ def test_a_table_that_comes_back_is_told_where_to_go_on_and_accused_of_nothing(d
     assert "Two officers closed this session" in problem["detail"]
     assert not Finding.objects.filter(stream=dead.stream, rule="sequence-conflict").exists()
     kept = Quarantined.objects.get(casino=dead.casino, code="conflict")
+    closed = f"Two officers closed this session at the desk with event {dead.next_seq - 1}, because nothing more had"
+    assert (kept.stream, kept.seq, kept.detail) == (dead.name, dead.next_seq - 1, f"{closed} come.")
     assert json.loads(bytes(kept.body))[0]["type"] == "no_more_bets"
     assert dead.tenant.post(dead.name, dead.later(("no_more_bets", {}))).status_code == 201
 

@@ -342,6 +342,35 @@ def test_the_summary_names_streams_that_a_key_may_not_open_before_any_is_recorde
     assert (refused[0]["stream"], "may open no more" in refused[0]["reason"]) == (STREAM[:-1] + "3", True)
 
 
+def test_the_summary_names_streams_of_more_months_than_a_key_may_open(
+    tmp_path: Path, deauville: Tenant, settings: Any
+) -> None:
+    settings.CABOCHON_MONTHS_A_DAY = 1
+    rows = [row.replace("11.2019", f"{month}.1994") for month in ("05", "06") for row in ROWS]
+    printed, refused = run(tmp_path, deauville.key, rows=file_of(rows), dry_run=True)
+    assert "would be imported: 1 stream, 7 events; 1 stream refused" in printed
+    assert (refused[0]["stream"], "1994-06 would be a new one" in refused[0]["reason"]) == (
+        STREAM.replace("11.2019", "06.1994"),
+        True,
+    )
+
+
+def test_a_stream_that_is_refused_only_when_it_is_recorded_says_why(
+    tmp_path: Path, deauville: Tenant, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def agreed(_: str) -> str:
+        settings.CABOCHON_STREAMS_A_DAY = 0  # others have opened them meanwhile
+        return "y"
+
+    monkeypatch.setattr("sys.stdin", _Terminal())
+    monkeypatch.setattr("builtins.input", agreed)
+    printed, refused = run(tmp_path, deauville.key, yes=False)
+    assert "recorded: 0 streams, 0 events; 1 stream refused" in printed
+    assert [(each["stream"], each["row"], each["column"]) for each in refused] == [(STREAM, 0, "")]
+    assert "may open no more" in refused[0]["reason"]
+    assert stored() == []
+
+
 def test_a_long_list_of_refusals_is_shown_in_part_and_kept_in_whole(tmp_path: Path, deauville: Tenant) -> None:
     printed, refused = run(tmp_path, deauville.key, rows=file_of([*ROWS, *["Summe;;;;;;;;;;"] * 30]))
     assert len(refused) == 30

@@ -215,9 +215,12 @@ def test_what_is_no_workbook_is_one_line(tmp_path: Path, deauville: Tenant, rows
     assert len(printed.splitlines()) == 1
 
 
-def test_a_row_whose_cells_were_emptied_refuses_the_session_that_is_open(tmp_path: Path, deauville: Tenant) -> None:
+@pytest.mark.parametrize("emptied", [[None] * len(HEADER.split(";")), []], ids=["cells", "no row"])
+def test_a_row_whose_cells_were_emptied_refuses_the_session_that_is_open(
+    tmp_path: Path, deauville: Tenant, emptied: list[None]
+) -> None:
     table = [HEADER.split(";"), *(cells(row) for row in ROWS)]
-    table[4] = [None] * len(table[4])
+    table[4] = emptied
     _, refused = run(tmp_path, deauville.key, rows=workbook(table))
     assert "row 5, whose stream is unknown" in refused[0]["reason"]
     assert stored(IN_BOOK) == []

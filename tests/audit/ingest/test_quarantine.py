@@ -128,15 +128,16 @@ def test_bytes_that_are_deleted_make_room_for_others(tenant: Tenant, stream: str
     assert bytes(of(tenant)[-1].body) == b"[four]", "yesterday's bytes do not count"
 
 
+@pytest.mark.parametrize(("limit", "is_kept"), [(4, False), (5, False), (6, True)])
 def test_the_bytes_of_a_conflict_are_not_kept_either_once_the_days_limit_is_reached(
-    tenant: Tenant, stream: str, settings: Settings
+    tenant: Tenant, stream: str, settings: Settings, limit: int, is_kept: bool
 ) -> None:
-    settings.CABOCHON_QUARANTINE_BYTES = 4
+    settings.CABOCHON_QUARANTINE_BYTES = limit
     tenant.send(stream, b"[one]")
     conflicted(tenant, stream)
     [_, refused] = of(tenant)
-    assert (bytes(refused.body), refused.code, refused.seq) == (b"", "conflict", 3)
-    assert refused.purged_at is not None
+    assert (refused.code, refused.seq) == ("conflict", 3)
+    assert (bytes(refused.body) != b"", refused.purged_at is None) == (is_kept, is_kept)
     assert Finding.objects.get(casino=tenant.casino).rule == "sequence-conflict"
 
 
