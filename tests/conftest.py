@@ -310,7 +310,7 @@ def django_db_setup(
             connections.close_all()
         if citus.COORDINATOR and not IS_KEPT:
             citus.forget(connection.settings_dict["NAME"])
-    # Mutation testing begins a second session in this process, in which tests come before the first that has a database.
+    # Mutation testing begins a second session in this process, whose first tests need no database.
     settings.DATABASES["default"]["NAME"] = connection.settings_dict["NAME"] = before
 
 
