@@ -243,8 +243,6 @@ _PAID_WRONG_ONE_WAY = {
 }
 """The words of wrong payouts that are all on one side, by that side."""
 
-_MONEY_FACTS = {"paid_wrong": ("for_house", "for_players")}
-
 
 def money(minor: int | None, currency: str) -> str:
     """Return an amount with its currency, “not counted” if it is not known."""
@@ -367,10 +365,11 @@ def note(row: Mapping[str, Any], currency: str, write: presentation.WriteMoney =
     if template is None:
         return ""
     facts = dict(row["facts"])
-    if row["note"] == "paid_wrong" and not (facts["for_house"] and facts["for_players"]):
-        template = _PAID_WRONG_ONE_WAY["for_house" if facts["for_house"] else "for_players"]
-    for name in _MONEY_FACTS.get(row["note"], ()):
-        facts[name] = write(facts[name], currency)
+    if row["note"] == "paid_wrong":
+        sides = {side: facts[side] for side in ("for_house", "for_players")}
+        if not all(sides.values()):
+            template = _PAID_WRONG_ONE_WAY["for_house" if sides["for_house"] else "for_players"]
+        facts |= {side: write(amount, currency) for side, amount in sides.items()}
     for name in ("low", "high"):
         if name in facts:
             facts[name] = share(facts[name])
