@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from django.db import transaction
+from django.db.models import Model
 
 from audit.adjudication import noted, replay, results, stream_reader
 from audit.charts.win_line import thinned
@@ -81,10 +82,15 @@ def _keep(key: Key, readings: Mapping[str, Any], projection: PersonsProjection, 
         "win_line": _win_line(projection),
     }
     with transaction.atomic():
-        row, _is_new = SessionFigures.objects.get_or_create(**key, defaults=kept)
+        _store(SessionFigures(**key, **kept))
         keep_money(key, money)
         keep_evidence(key, evidence)
-    return row
+    return SessionFigures.objects.get(**key)
+
+
+def _store(row: Model) -> None:
+    """Store what is kept of a stream, unless it is stored: for one key it is always the same."""
+    type(row)._default_manager.bulk_create([row], ignore_conflicts=True)
 
 
 def _sums(key: Key, readings: Mapping[str, Any], projection: PersonsProjection) -> Sums:
@@ -211,7 +217,7 @@ def stored_money(key: Key) -> StreamMoney | None:
 
 def keep_money(key: Key, money: StreamMoney) -> StreamMoney:
     """Store the money of a stream, unless it is stored, and return it."""
-    StoredMoney.objects.get_or_create(**key, defaults={"money": stream_money.encode(money)})
+    _store(StoredMoney(**key, money=stream_money.encode(money)))
     return money
 
 
@@ -235,9 +241,9 @@ def evidence_of(stream_id: int, last_seq: int) -> bytes:
 
 def keep_evidence(key: Key, evidence: Observations) -> bytes:
     """Store what a session gives the ledger, unless it is stored, and return it."""
-    kept = {"observations": observations.encode(evidence)}
-    row, _is_new = StreamEvidence.objects.get_or_create(**key, defaults=kept)
-    return bytes(row.observations)
+    encoded = observations.encode(evidence)
+    _store(StreamEvidence(**key, observations=encoded))
+    return encoded
 
 
 def stored_figures(stream_id: int, last_seq: int) -> SessionFigures | None:
