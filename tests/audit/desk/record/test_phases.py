@@ -63,6 +63,11 @@ def test_a_part_of_the_record_has_no_tree_and_what_reports_nothing_yet_is_at_its
     assert states(running(kind=JobKind.EXPORT)) == []
 
 
+def test_a_part_that_reports_a_phase_which_it_has_not_is_at_its_events() -> None:
+    job = running(params={"first_day": "2026-11-01"}, result={"so_far": {"phase": "tree"}})
+    assert [state for _label, state, _text in states(job)] == ["now", "next", "next"]
+
+
 def test_a_verification_names_its_phases_in_their_order() -> None:
     several_streams(Tenant(tables=("C1",)), sizes=[[1, 2], [1]])
     seen: list[tuple[Phase, int, int]] = []

@@ -10,7 +10,9 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import translation
 
+from audit.desk.settings.register_lines import days_of
 from audit.desk.sign_in.proof import PROOF_S
 from audit.models import Finding, RegisterEntry, Role
 from audit.register.readings import KINDS
@@ -303,6 +305,12 @@ def test_the_lists_and_the_page_of_an_entry_have_words_and_no_codes(desk: Regist
     shown = unescape(text(client, LIST))
     for words in ("wagers placed, what happens at the wheel", "6 players", "in full", "€25.00"):
         assert words in shown
+
+
+def test_the_days_of_an_entry_have_their_years() -> None:
+    entry = RegisterEntry(first_day=date(2025, 12, 31), last_day=date(2026, 1, 2))
+    with translation.override("en"):
+        assert days_of(entry) == "31 Dec 2025 to 2 Jan 2026"
 
 
 def test_the_pages_are_in_french(desk: RegisterDesk) -> None:

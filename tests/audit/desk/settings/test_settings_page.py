@@ -122,6 +122,24 @@ def test_a_deadline_of_the_installation_says_whose_it_is_after_what_it_is_for() 
     assert added.index("field-casino") < added.index("field-severity") < added.index("field-hours")
 
 
+def test_a_casino_returns_to_the_deadlines_of_the_installation() -> None:
+    tenant = Tenant()
+    client = desk_of(tenant, Role.ADMINISTRATOR)
+    for severity, hours in (("critical", 5), ("major", 50)):
+        sent = {"casino": tenant.casino.pk, "severity": severity, "hours": hours}
+        assert client.post(f"{PAGE}deadline/add/", sent).status_code == 302
+    own = Deadline.objects.filter(casino=tenant.casino)
+    everywhere = Deadline.objects.filter(casino=None).count()
+    chosen = list(own.values_list("pk", flat=True))
+    assert len(chosen) == 2
+    sent = {"action": "delete_selected", "_selected_action": chosen, "post": "yes"}
+    assert client.post(f"{PAGE}deadline/", sent).status_code == 302
+    assert not own.exists()
+    assert Deadline.objects.filter(casino=None).count() == everywhere
+    deleted = [each.data["severity"] for each in entries_today(tenant.casino.pk) if each.type == "deadline.deleted"]
+    assert sorted(deleted) == ["critical", "major"]
+
+
 def test_a_row_of_the_casinos_is_headed_by_the_name_or_else_by_the_code() -> None:
     named, nameless = Tenant(), Tenant()
     Casino.objects.filter(pk=named.casino.pk).update(name="Grand Casino")

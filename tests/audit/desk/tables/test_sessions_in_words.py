@@ -17,6 +17,7 @@ from audit.reconciliation import runs
 from settlement import ENGINE_VERSION
 from tests.audit.casework.test_actions import client_of, hired
 from tests.audit.desk.persons.test_names_on_pages import NamedNight
+from tests.audit.event_store.test_audit_trail import entries_today
 from tests.audit.reconciliation.played import DAY, MORNING
 from tests.audit.tables import Tenant, dice_changed_in_mid_series
 
@@ -81,6 +82,8 @@ def test_a_request_in_quarantine_is_named_by_the_session_that_it_was_for_if_ther
     page = titled(officer, f"/admin/audit/quarantined/{refused.pk}/change/")
     assert f"{words} · {refused.code}" in page
     assert not [each for each in page if NAME in each]
+    [viewed] = [each.data for each in entries_today(tenant.casino.pk) if each.type == "quarantine.viewed"]
+    assert (viewed["id"], viewed["stream"]) == (refused.pk, NAME)
 
 
 def test_a_count_is_of_no_table() -> None:

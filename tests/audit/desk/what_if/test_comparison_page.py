@@ -19,6 +19,7 @@ from audit.adjudication import replay, what_if_sums
 from audit.adjudication import what_if as what_if_runs
 from audit.adjudication.what_if import Selection
 from audit.charts.dumbbell import draw_dumbbell
+from audit.desk.what_if.comparison import facts_of
 from audit.desk.what_if.comparison_pdf import pdf_data
 from audit.desk.what_if.comparison_sheets import comparison_workbook
 from audit.event_store import audit_trail
@@ -260,6 +261,15 @@ def test_the_comparison_is_a_pdf_of_what_the_page_shows() -> None:
         assert f"{title} {before} {after}" in page
     assert len(by_finding["rows"]) == len(list(what_if_runs.difference(what_if))) > 0
     assert all(f'title="{row[1]}"' in shown_page and row[2] in page for row in by_finding["rows"])
+
+
+def test_the_files_of_a_run_say_of_which_days_and_tables_it_is() -> None:
+    of_january = {"first_day": "2025-12-31", "last_day": "2026-01-02", "tables": ["T1", "T2"]}
+    with translation.override("en"):
+        facts = dict(facts_of(WhatIf(readings={}, selection=of_january, streams=2, started_at=timezone.now())))
+    assert facts["gaming days from"] == "31 Dec 2025"
+    assert facts["up to"] == "2 Jan 2026"
+    assert facts["tables"] == "T1, T2"
 
 
 def test_a_pdf_says_how_many_changes_it_leaves_out(monkeypatch: pytest.MonkeyPatch) -> None:
