@@ -303,6 +303,7 @@ def _against_the_law(stream_id: int, name: str, found: dict[tuple[int, str, str]
         yield WrongRow("finding", f"{rule} does not stand, and the law finds it", name, seq)
 
 
+@stream_reader.gc_paused()
 def again(stream_id: int, run: AdjudicationRun) -> tuple[dict[tuple[int, str, str], Found], Read]:
     """Return what the law finds in a session as far as ``run`` has read it, by number, rule and wager.
 
@@ -313,7 +314,7 @@ def again(stream_id: int, run: AdjudicationRun) -> tuple[dict[tuple[int, str, st
     last = min(cursor, read.next_seq_of(stream_id))  # a cursor beyond is a fault, and not a number to read to
     if adjudication is None or not cursor:
         return {}, Read(State(), 0, 1)
-    with stream_reader.gc_paused(), closing(stream_reader.pages(stream_id, 1, last)) as pages:
+    with closing(stream_reader.pages(stream_id, 1, last)) as pages:
         # Read to the end before anything else is queried: the connection answers one statement at a time.
         events = [event for page in pages for event in page]
     known, readings = changes_in(events), replay.readings_of(adjudication, run)
