@@ -161,6 +161,19 @@ def corrected_events(stream_id: int, last_seq: int) -> Iterator[Event]:
             yield from (corrections.corrected(event) for event in page if not corrections.removed_by(event))
 
 
+@contextmanager
+def gc_paused() -> Iterator[None]:
+    """Pause the garbage collector while a stream is folded or added up: nothing has cycles; looking costs a tenth."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+@gc_paused()
 def state_at(stream_id: int, seq: int, *, known_through: int | None = None, readings: Readings = None) -> State:
     """Return the state after the last event that is not after ``seq``; an empty state if there is no such event.
 
@@ -201,15 +214,3 @@ def resumed_state(
     if not saved:
         return State(changes, readings, approved)
     return State.from_bytes(saved, changes, readings, approved)
-
-
-@contextmanager
-def gc_paused() -> Iterator[None]:
-    """Pause the garbage collector while a stream is folded or added up: nothing has cycles; looking costs a tenth."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
