@@ -278,13 +278,13 @@ class Recorder:
             if late_from is not None and placed_at is not None and placed_at >= late_from:
                 late.setdefault(wager.player or "", []).append(ahead)
         everything, of_players = _by_player(players, ways)
-        all_late, of_late = _by_player(late, ways)
+        all_late, of_late = _by_player(late, ways) if late else (None, {})
         dice = table.dice
         return Look(
             everything,
             of_players,
             of_late,
-            all_late if late else None,
+            all_late,
             table.on_duty or "",
             dice.player or dice.shooter or "",
         )
