@@ -104,7 +104,7 @@ _known: ContextVar[dict[int | None, list[int]] | None] = ContextVar("known", def
 
 @contextmanager
 def desks_read_once() -> Iterator[None]:
-    """Read the streams of a casino's desk once for all checks of this block: they are of one instant."""
+    """Read the streams of a casino's desk once for all checks of this block, which run in one transaction."""
     before = _known.set({})
     try:
         yield

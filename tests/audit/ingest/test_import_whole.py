@@ -15,7 +15,9 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import transaction
 
-from audit.ingest import spool
+from audit.ingest import history, spool
+from audit.ingest.record import record
+from audit.ingest.refusals import EventsRefused
 from audit.models import LoggedStream
 from tests.audit.ingest.test_import import CSV, STREAM, TOML, run, stored
 from tests.audit.tables import Tenant
@@ -368,6 +370,26 @@ def test_a_stream_that_is_refused_only_when_it_is_recorded_says_why(
     assert "recorded: 0 streams, 0 events; 1 stream refused" in printed
     assert [(each["stream"], each["row"], each["column"]) for each in refused] == [(STREAM, 0, "")]
     assert "may open no more" in refused[0]["reason"]
+    assert stored() == []
+
+
+def test_of_a_stream_whose_second_batch_is_refused_nothing_is_recorded_and_nothing_counted(
+    tmp_path: Path, deauville: Tenant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded = 0
+
+    def second_is_refused(*sent: Any, is_dry: bool) -> Any:
+        nonlocal recorded
+        recorded += not is_dry
+        if recorded == 2:
+            raise EventsRefused("others have closed it meanwhile")
+        return record(*sent, is_dry=is_dry)
+
+    monkeypatch.setattr(history, "BATCH", 2)
+    monkeypatch.setattr(history, "record", second_is_refused)
+    printed, refused = run(tmp_path, deauville.key)
+    assert "recorded: 0 streams, 0 events; 1 stream refused" in printed
+    assert [each["reason"] for each in refused] == ["others have closed it meanwhile"]
     assert stored() == []
 
 
