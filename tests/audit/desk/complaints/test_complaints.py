@@ -78,7 +78,7 @@ def test_a_complaint_is_an_entry_of_the_trail_and_waits_where_its_moment_is(desk
     for address in (player, finding):
         assert page in client_of(desk.first).get(address).content.decode(), address
     overview = client_of(desk.first).get("/admin/", headers={"accept-language": "en"}).content.decode()
-    assert "<b>1</b> Complaints to answer" in overview
+    assert "<b>1</b> complaint to answer" in overview
 
 
 def test_what_a_finding_is_about_is_filled_in_where_a_complaint_is_entered(desk: Desk) -> None:

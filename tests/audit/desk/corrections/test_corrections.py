@@ -113,13 +113,13 @@ def test_the_list_the_first_page_and_the_finding_lead_to_it(desk: CorrectionsDes
     finding = finding_of(stream_id)
     client = signed_in(desk.second)
     first = client.get("/admin/").content.decode()
-    assert "<b>1</b> Corrections waiting for a decision" in first
+    assert "<b>1</b> correction waiting for a decision" in first
     listed = client.get(f"{LIST}?state=waiting").content.decode()
     assert page_of(finding) in listed
     assert page_of(finding) in client.get(f"/admin/audit/finding/{finding.pk}/change/").content.decode()
     desk.approved(stream_id)
     replayed(stream_id)
-    assert "Corrections waiting for a decision" not in client.get("/admin/").content.decode()
+    assert "correction waiting for a decision" not in client.get("/admin/").content.decode()
     assert page_of(finding) not in client.get(f"{LIST}?state=waiting").content.decode()
     current = finding_of(stream_id)
     assert page_of(current) in client.get(f"{LIST}?state=approved").content.decode()

@@ -88,12 +88,12 @@ def test_a_finding_that_does_not_rest_on_the_register_has_no_such_part(desk: Reg
 
 def test_the_first_page_counts_the_entries_that_wait(desk: RegisterDesk) -> None:
     client = client_of(desk.one)
-    assert "Entries in the register waiting for a decision" not in client.get("/admin/").content.decode()
+    assert "entry in the register waiting for a decision" not in client.get("/admin/").content.decode()
     desk.proposed("payout_unit", 100)
     page = client.get("/admin/").content.decode()
-    assert "<b>1</b> Entries in the register waiting for a decision" in page
+    assert "<b>1</b> entry in the register waiting for a decision" in page
     assert "/admin/audit/registerentry/" in page
     elsewhere = RegisterDesk()
     assert (
-        "Entries in the register waiting for a decision" not in client_of(elsewhere.one).get("/admin/").content.decode()
+        "entry in the register waiting for a decision" not in client_of(elsewhere.one).get("/admin/").content.decode()
     )
