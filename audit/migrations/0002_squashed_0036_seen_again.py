@@ -25,25 +25,20 @@ LANDED = [import_module(f"audit.migrations.{name}").Migration for name in NAMES]
 def _leads(operation, before, after):
     """Return whether the tables would not be those ``after`` without the operation.
 
-    A table is created, and a column added, as it is ``after``: operations that change it further lead nowhere.
+    A table is created, and a column added, as it is ``after``: what changes them further leads nowhere.
     """
     if not hasattr(operation, "model_name"):
         return True  # SQL, or a whole table
     key = ("audit", operation.model_name_lower)
     if key not in before:
         return False
-    old, new = before[key], after[key]
     match operation:
-        case migrations.AlterField():
-            return operation.name in old.fields
-        case migrations.AddConstraint():
-            return operation.constraint in new.options["constraints"]
         case migrations.AddIndex():
-            return operation.index in new.options["indexes"]
+            return operation.index in after[key].options["indexes"]
         case migrations.RemoveConstraint():
-            return operation.name in {constraint.name for constraint in old.options["constraints"]}
-        case migrations.RemoveIndex():
-            return operation.name in {index.name for index in old.options["indexes"]}
+            return operation.name in {constraint.name for constraint in before[key].options["constraints"]}
+        case migrations.RemoveIndex() | migrations.AlterField():
+            return False  # of indexes that came since, and of choices, which no table has
     return True
 
 
