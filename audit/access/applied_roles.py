@@ -169,13 +169,16 @@ def apply(report: Report = print) -> None:
         if may_make_roles:
             _make_roles()
         if lacking_roles():
+            _revoke_excessive(report)  # of everybody: PostgreSQL lets everybody call a new function
             report(f"{account} may not create roles. {how_to_get_roles()}")
             return
         with _maintenance(is_superuser):
             _apply_memberships(report)
             if is_superuser:
                 _hand_over()
-            _apply_privileges(report)
+            _revoke_excessive(report)
+            for each in missing():
+                _attempt(_statement("grant", each), report)
     for name in unnamed():
         report(f"{name} is not in audit/access/database_roles.py: nobody but its owner may use it.")
 
@@ -205,11 +208,9 @@ def _hand_over() -> None:
             _execute(f"alter function {signature} owner to {OWNER}")
 
 
-def _apply_privileges(report: Report) -> None:
+def _revoke_excessive(report: Report) -> None:
     for each in excessive():
         _attempt(_statement("revoke", each), report)
-    for each in missing():
-        _attempt(_statement("grant", each), report)
 
 
 def _statement(verb: str, each: Privilege) -> str:

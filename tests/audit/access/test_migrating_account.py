@@ -62,7 +62,8 @@ def test_what_is_missing_is_said_with_what_to_run_as_whom_and_that_is_enough(ser
     for output in (migrated, complaints):
         assert "must sign in as plain" in output
         assert "as a superuser of this server:\n    DATABASE_URL=postgres://SUPERUSER@HOST/DATABASE manage.py" in output
-    assert "(audit.E007) The roles of the database are missing: cabochon_operator" in complaints
+    assert "(audit.E007) The roles of the database are missing: cabochon_beat, cabochon_operator, " in complaints
+    assert "audit.E003" not in complaints, "nobody but plain may use what it has made"
 
     statements = re.findall(r"^    ((?:create|grant) .*;)$", complaints, re.MULTILINE)
     assert statements == re.findall(r"^    ((?:create|grant) .*;)$", migrated, re.MULTILINE)
