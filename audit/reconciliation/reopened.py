@@ -67,7 +67,7 @@ def signed_before(report: NightReport) -> str:
 def signers_of(report: NightReport) -> QuerySet[Officer]:
     """Return the officers who signed an earlier version of a night; nobody where a version is not the newest, or is
     signed again."""
-    if report.reviewed_by_id is not None or not report.is_newest():
+    if report.version == 1 or report.reviewed_by_id is not None or not report.is_newest():
         return Officer.objects.none()
     earlier = _versions_of(report).filter(version__lt=report.version)
     return Officer.objects.filter(Q(pk__in=earlier.values("reviewed_by")) | Q(pk__in=earlier.values("closed_by")))

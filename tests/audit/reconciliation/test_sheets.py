@@ -7,6 +7,7 @@ import io
 import json
 import smtplib
 import zipfile
+from typing import Any
 
 import pytest
 from django.core import mail as outbox
@@ -168,6 +169,18 @@ def test_a_report_that_no_server_took_is_mailed_by_the_next_sweep_for_some_days(
     assert mail.waiting(report.made_at + GIVEN_UP_AFTER) == []
     assert tasks.night_mail(report_id=report.pk) == 1
     assert mail.waiting(timezone.now()) == []
+
+
+def test_what_is_to_be_mailed_is_asked_once_for_all_nights(
+    report: NightReport, casino: Casino, django_assert_num_queries: Any
+) -> None:
+    with django_assert_num_queries(2):  # the nights, and the subscribers
+        assert mail.waiting(timezone.now()) == []
+    officer = Officer.objects.create_user("ada", email="ada@example.org")
+    Membership.objects.create(officer=officer, casino=casino, role=Role.AUDITOR)
+    NightSubscriber.objects.create(casino=casino, officer=officer, language="en")
+    with django_assert_num_queries(4):  # the deliveries and the roles of the subscriber, too
+        assert mail.waiting(timezone.now()) == [report]
 
 
 @pytest.mark.parametrize(
