@@ -207,12 +207,12 @@ def _of_persons(finding: Any) -> dict[str, str]:
     people = f"{DESK}/person/"
     return {
         "people": people,
-        "people by incidents": f"{people}?o=-3",
-        "people by what is owed": f"{people}?o=-4",
-        "people by what was paid too much": f"{people}?o=-5",
-        "people by what is owed, page 9": f"{people}?o=-4&p=9",
-        "people, least owed first": f"{people}?o=4",
-        "people of a name": f"{people}?q=never-77&o=-3",
+        "people by incidents": f"{people}?o=-2",
+        "people by what is owed": f"{people}?o=-3",
+        "people by what was paid too much": f"{people}?o=-4",
+        "people by what is owed, page 9": f"{people}?o=-3&p=9",
+        "people, least owed first": f"{people}?o=3",
+        "people of a name": f"{people}?q=never-77&o=-2",
         "somebody in the directory": f"{people}{known.pk}/change/",
         "a croupier": person("croupier", finding.croupier),
         "a player": person("player", player),
