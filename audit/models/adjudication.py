@@ -10,7 +10,7 @@ from typing import Any
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import F, Func, Q, Value
-from django.db.models.functions import Abs, Greatest
+from django.db.models.functions import Greatest
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
@@ -285,25 +285,25 @@ class Finding(_Found):
                 name="finding_heads_incident",
                 condition=Q(heads_case=True, status="standing"),
             ),
-            models.Index(  # of how many findings incidents consist: audit.desk.findings.folding
-                fields=["case", "casino"], name="finding_of_incident", condition=Q(status="standing")
+            models.Index(  # of how many findings incidents consist, and who is concerned: audit.casework.priority
+                fields=["case", "casino"],
+                include=["player", "gaming_day"],
+                name="finding_of_incident",
+                condition=Q(status="standing"),
             ),
             models.Index(  # what comes back: audit.casework.recurrence
                 fields=["table", "rule"],
                 name="finding_at_table",
                 condition=Q(status="standing", table__isnull=False),
             ),
-            models.Index(  # the money of an incident: audit.casework.debts
-                F("case"),
-                Abs("difference").desc(),
-                name="finding_by_size",
-                condition=Q(status="standing", difference__isnull=False),
-            ),
-            models.Index(  # the claims of an incident alone: audit.casework.debts
+            models.Index(  # what is owed, by an incident and by many, from the index alone: audit.casework.debts
                 fields=["case"],
-                include=["owed", "cleared"],
-                name="finding_claim",
-                condition=Q(status="standing", owed__isnull=False, difference__isnull=False) & ~Q(severity="info"),
+                include=[
+                    *("casino", "occurred_at", "severity", "currency", "player", "croupier"),
+                    *("difference", "owed", "put_right_by", "cleared"),
+                ],
+                name="finding_money",
+                condition=Q(status="standing", difference__isnull=False),
             ),
             models.Index(fields=["casino", "rule"], name="finding_by_rule"),
             models.Index(  # what is repeated: audit.casework.priority
