@@ -48,7 +48,7 @@ SIDES = {"player": "house", "bank": "player"}
 LOSERS = {by: side for side, by in SIDES.items()}
 """By who owes: which side loses."""
 
-# Only findings with a difference, as in the index ``finding_by_size``: every claim has one.
+# Only findings with a difference: every claim has one, and the index ``finding_money`` has what is asked of them.
 _OF_CASE = "m.case_id = {case} and m.status = '" + FindingStatus.STANDING.value + "' and m.difference is not null"
 _WAS_FOUND = f"(m.owed is not null and m.severity <> '{Severity.INFO.value}')"
 _IS_CLAIM = f"({_WAS_FOUND} and (m.owed ->> 'amount')::bigint > m.cleared)"
@@ -61,7 +61,6 @@ def sums_sql(case: str) -> str:
 
     ``case`` is the SQL of the id of its case.
     """
-    # Only what the index ``finding_claim`` has.
     return (
         f"select coalesce(sum({_AMOUNT}) filter (where m.owed ->> 'by' = 'house'), 0)::bigint as to_players,"
         f" coalesce(sum({_AMOUNT}) filter (where m.owed ->> 'by' = 'player'), 0)::bigint as to_bank"
@@ -106,12 +105,6 @@ def owed_by_incident(by: str | None = None) -> RawSQL:
     0 where nothing is owed any more, null where none of its findings is about money that somebody owes or has owed.
     """
     return RawSQL(f"({owed_sql(by=by)})", (), BigIntegerField())
-
-
-def claims_of_incident(by: str) -> RawSQL:
-    """Return what ``by`` owes by the incident of a finding, "house" or "player", in minor units; 0 for nothing."""
-    side = "to_players" if by == "house" else "to_bank"
-    return RawSQL(f"(select {side} from ({sums_sql(_CASE)}) claims)", (), BigIntegerField())
 
 
 def owed_at_finding() -> RawSQL:
@@ -334,12 +327,13 @@ def stake_of_debt(finding: Finding, debt: Debt, player: str = "", write: WriteMo
         if finding.difference is None and debt.is_put_right:
             return no_stake(is_settled=debt.is_settled)
         return stake_of(finding, player, write)
-    claims = [each for each in debt.claims if each.by == debt.by]
+    by, owed = debt.by, debt.larger
+    claims = [each for each in debt.claims if each.by == by]
     codes = {each.player for each in claims}
     code = codes.pop() if len(codes) == 1 else ""
     stake = stake_of_claims(
-        debt.by,
-        debt.larger,
+        by,
+        owed,
         sum(each.found for each in claims),
         claims[0].currency,
         rules={each.rule for each in claims},
@@ -347,5 +341,5 @@ def stake_of_debt(finding: Finding, debt: Debt, player: str = "", write: WriteMo
         is_of_several=bool(codes),
         write=write,
     )
-    other = debt.amount - debt.larger
+    other = debt.amount - owed
     return stake.with_other_side(write(other, claims[0].currency)) if other else stake

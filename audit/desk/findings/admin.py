@@ -43,7 +43,7 @@ from audit.desk.findings.filters import (
     TableOrGameFilter,
 )
 from audit.desk.findings.folding import Summed, folded, is_folded, is_queue, summed
-from audit.desk.findings.grouping import GroupedBy, choices_of, grouping_of
+from audit.desk.findings.grouping import GROUPINGS, GroupedBy, choices_of, grouping_of
 from audit.desk.findings.neighbours import neighbours_of
 from audit.desk.findings.page import finding_context
 from audit.desk.findings.person_filters import (
@@ -98,7 +98,8 @@ class FindingList(OfChosenCasino):
             super().get_results(request)
             self.result_list = self.result_list.values_list("pk", flat=True)  # a page reads what its lines show
             if is_queue(request):
-                self.summed = summed(self.queryset, grouping_of(request))
+                is_one_group = request.GET.get("owed") in OWED  # by amount: nobody asks in which group an incident is
+                self.summed = summed(self.queryset, GROUPINGS["nothing"] if is_one_group else grouping_of(request))
             return
         length, start = self.list_per_page, self.list_per_page * (self.page_num - 1)
         if self.show_all:

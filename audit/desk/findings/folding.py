@@ -22,11 +22,11 @@ from typing import Any
 
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
-from django.db.models import Count, F, QuerySet, Sum
+from django.db.models import F, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 
-from audit.casework.debts import claims_of_incident, sums_sql
+from audit.casework.debts import sums_sql
 from audit.casework.priority import COMPARED, due_group_over, priority_over
 from audit.desk.findings.grouping import Grouping, Key, grouping_of
 from audit.desk.findings.person_filters import OWED
@@ -71,6 +71,14 @@ select json_build_object(
     select p.pk, r.currency, sum(r.to_players) as to_players, sum(r.to_bank) as to_bank
     from page p join ranked r on r.head = p.place where p.priority_repeated group by p.pk, r.currency) o)
 )::text
+"""
+
+_SUMMED = f"""
+with incident as materialized ({{incidents}})
+select {{keys}}currency, count(*), sum(to_players), sum(to_bank),
+  (select count(*) from audit_finding
+   where status = '{FindingStatus.STANDING.value}' and case_id = any (array(select case_id from incident)))
+from incident, lateral ({sums_sql("incident.case_id")}) owes group by {{keys}}currency
 """
 
 
@@ -132,18 +140,20 @@ def is_folded(request: HttpRequest) -> bool:
 
 
 def summed(everything: QuerySet[Any], grouping: Grouping) -> Summed:
-    """Return what a queue is about in which nothing folds: two queries."""
-    found = (
-        everything.order_by()
-        .values_list(*grouping.fields, "currency")
-        .annotate(
-            count=Count("pk"), to_players=Sum(claims_of_incident("house")), to_bank=Sum(claims_of_incident("player"))
-        )
-    )
+    """Return what a queue is about in which nothing folds: one query."""
     of_all = Summed()
-    for *key, currency, count, to_players, to_bank in found:
+    keys = "".join(f"{each}, " for each in grouping.fields)
+    try:
+        incidents = everything.order_by().values("case_id", "currency", *grouping.fields).query.sql_with_params()
+    except EmptyResultSet:
+        return of_all
+    sql, parameters = incidents
+    with connection.cursor() as cursor:
+        cursor.execute(_SUMMED.format(incidents=sql, keys=keys), parameters)
+        found = cursor.fetchall()
+    for *key, currency, count, to_players, to_bank, findings in found:
         of_all.groups[tuple(key)].add(count, currency, to_players, to_bank)
-    of_all.findings = Finding.objects.standing().filter(case__in=everything.order_by().values("case")).count()
+        of_all.findings = findings
     return of_all
 
 
