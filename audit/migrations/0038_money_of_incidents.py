@@ -1,4 +1,4 @@
-"""The queue is in order from indexes alone: they have the money of an incident, and who is concerned by it."""
+"""The queue is in order from indexes alone: they have the incidents, their money, and who is concerned by them."""
 
 from django.db import migrations, models
 
@@ -12,6 +12,10 @@ class Migration(migrations.Migration):
     operations = [
         migrations.RemoveIndex(
             model_name='finding',
+            name='finding_heads_incident',
+        ),
+        migrations.RemoveIndex(
+            model_name='finding',
             name='finding_of_incident',
         ),
         migrations.RemoveIndex(
@@ -21,6 +25,10 @@ class Migration(migrations.Migration):
         migrations.RemoveIndex(
             model_name='finding',
             name='finding_claim',
+        ),
+        migrations.AddIndex(
+            model_name='finding',
+            index=models.Index(condition=models.Q(('heads_case', True), ('status', 'standing')), fields=['case', 'casino'], include=('id', 'rule', 'table', 'gaming_day', 'currency', 'player', 'croupier'), name='finding_heads_incident'),
         ),
         migrations.AddIndex(
             model_name='finding',

@@ -282,6 +282,7 @@ class Finding(_Found):
             models.Index(fields=["casino", "gaming_day", "rule"], name="finding_by_day"),
             models.Index(  # one line for an incident: audit.desk.findings.queues
                 fields=["case", "casino"],
+                include=["id", "rule", "table", "gaming_day", "currency", "player", "croupier"],
                 name="finding_heads_incident",
                 condition=Q(heads_case=True, status="standing"),
             ),
