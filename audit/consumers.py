@@ -295,12 +295,11 @@ def _alerts(casinos: Casinos) -> Lag:
 def _mail(casinos: Casinos) -> Lag:
     """Measure the messages about cases and alerts, and the reports of nights, to officers who may receive them."""
     now = timezone.now()
-    instants = [
-        *(each.made_at for each in mail.waiting(now) if casinos is None or each.casino_id in casinos),
-        *escalation.waiting_since(now, casinos),
-        *alert_mail.waiting_since(now, casinos),
-    ]
-    paused = [each for rows in _paused_mail(casinos, now) for each in rows.order_by("pk")]
+    instants = [each.made_at for each in mail.waiting(now) if casinos is None or each.casino_id in casinos]
+    paused: list[Any] = []
+    if any(_rows(_UNSENT)[0]):  # in most installations nothing is, at most moments: then nothing is asked of it
+        instants += [*escalation.waiting_since(now, casinos), *alert_mail.waiting_since(now, casinos)]
+        paused = [each for rows in _paused_mail(casinos, now) for each in rows.order_by("pk")]
     errors = tuple(dict.fromkeys(each.error for each in paused))
     return Lag(len(instants), _oldest(instants), None, len(paused), errors[:NAMED])
 
@@ -316,6 +315,10 @@ _CASINO_OF_MAIL: dict[type[Model], str] = {
     AlertNotice: "alert__casino",
 }
 
+_UNSENT = "select " + ", ".join(
+    f"exists (select from {model._meta.db_table} where sent_at is null and given_up_at is null)"
+    for model in _CASINO_OF_MAIL
+)
 _JOBS = """
 with job as (
   select *, state = 'running' and heartbeat_at > clock_timestamp() - interval '30 s' as is_held from audit_job

@@ -12,6 +12,11 @@ def page_of(model: str, pk: int | str) -> str:
     return f"{fixed(f'audit_{model}_changelist')}{pk}/change/"
 
 
+def page_of_stream(pk: int, page: str) -> str:
+    """Return the address of a page of a stream, as ``admin:audit_loggedstream_<page>`` is: its "table" or "events"."""
+    return f"{fixed('audit_loggedstream_changelist')}{pk}/{page}/"
+
+
 def fixed(name: str, *args: str | int) -> str:
     """Return the address of a page of the desk by the name of its URL, with arguments that come again and again."""
     return _fixed(get_script_prefix(), name, args)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
@@ -13,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from audit import monitoring
 from audit.charts.spark import draw_spark
+from audit.desk.addresses import page_of_stream
 from audit.models import Casino
 from audit.presentation import duration, ruleset_label
 
@@ -62,6 +62,6 @@ def _feed(table: monitoring.TableState, came: dict[int, list[int]], casino: Casi
         words = _("%(time)s ago") % {"time": since}
     spoken = _("Events of the last two hours: %(count)d") % {"count": sum(counts)}
     drawing = mark_safe(draw_spark(counts, title=table.table, description=spoken, kind=kind))
-    address = reverse("admin:audit_loggedstream_table", args=(table.stream_id,))
+    address = page_of_stream(table.stream_id, "table")
     game = capfirst(ruleset_label(table.ruleset)) if table.ruleset else ""
     return Feed(table.table, game, str(casino or ""), address, drawing, words, kind)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ from django.utils.translation import gettext, gettext_lazy, ngettext
 from audit import consumers, heartbeats, monitoring
 from audit.access.capabilities import Capability
 from audit.access.scope import Scope
+from audit.desk.addresses import page_of_stream
 from audit.desk.audited_admin import actor
 from audit.desk.jobs.job_form import EVERY_CASINO
 from audit.desk.overview import alerts
@@ -94,7 +95,8 @@ def state_view(request: HttpRequest) -> HttpResponse:
     measured = consumers.states(within_s=STATEMENT_S, casinos=scope.casino_ids)
     with monitoring.statement_limit(STATEMENT_S):
         tables = monitoring.tables(scope.casino_ids)
-        dirty = monitoring.dirty(scope.casino_ids)
+        dirty = _waiting(measured, "adjudication", monitoring.dirty, scope.casino_ids)
+        unsealed = _waiting(measured, "sealing", monitoring.unsealed, scope.casino_ids)
         behind = monitoring.behind(scope.casino_ids, limit=BEHIND_SHOWN) if dirty.count else []
         witnesses = monitoring.witnesses()
         ages = monitoring.heartbeats()
@@ -102,7 +104,7 @@ def state_view(request: HttpRequest) -> HttpResponse:
         context = {
             **of_every_page,
             "title": gettext("Record and proofs"),
-            "facts": _facts(scope.casino_ids, casinos, tables, dirty, witnesses, sealed),
+            "facts": _facts(casinos, tables, dirty, unsealed, witnesses, sealed),
             "sealing": _sealing(sealed, checkpoint, ages),
             "fork": monitoring.fork(),
             "left": _left(scope.casino_ids),
@@ -178,16 +180,23 @@ def _left(casino_ids: Any) -> str:
     return ", ".join(named)
 
 
+def _waiting(
+    measured: Sequence[consumers.State], name: str, ask: Callable[[Any], monitoring.Waiting], casino_ids: Any
+) -> monitoring.Waiting:
+    """Return what waits for a consumer as it was measured; it is asked for again where it could not be."""
+    lag = next((each.lag for each in measured if each.consumer.name == name and not each.failure), None)
+    return ask(casino_ids) if lag is None else monitoring.Waiting(lag.items, lag.oldest_s)
+
+
 def _facts(
-    casino_ids: Any,
     casinos: Mapping[int, Casino],
     tables: Sequence[monitoring.TableState],
     behind: monitoring.Waiting,
+    unsealed: monitoring.Waiting,
     witnesses: Sequence[monitoring.WitnessSeen],
     sealed: monitoring.Sealed | None,
 ) -> list[Fact]:
     """Return what came, what is not judged yet, what is not sealed yet, and what was signed last."""
-    unsealed = monitoring.unsealed(casino_ids)
     return [
         _events_today(casinos, tables),
         Fact(
@@ -322,6 +331,7 @@ def _table_row(table: monitoring.TableState, casinos: dict[int, Casino]) -> dict
         "casino": casino,
         "table": table,
         "received": date_time(table.received_at, casino) if table.received_at else MISSING,
+        "address": page_of_stream(table.stream_id, "events") if table.stream_id is not None else "",
     }
 
 
