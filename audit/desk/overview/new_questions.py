@@ -8,8 +8,8 @@ Old cases that nobody has worked on come first among the next incidents. Here a 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from typing import Any
 
@@ -20,14 +20,12 @@ from django.utils import timezone
 from audit.access.capabilities import Capability
 from audit.casework.priority import by_urgency
 from audit.desk.findings.queues import HEADS, OPEN
-from audit.desk.findings.shown_findings import lines
 from audit.desk.ledger.page import title_of
 from audit.desk.ledger.subjects import links_of, persons_in
 from audit.desk.names import directory_for
 from audit.desk.overview.waits import Incident, incident_of
 from audit.desk.prepared import key_of, prepared
 from audit.desk.scoped_admin import narrowed, scope_of
-from audit.exports.findings import add_names
 from audit.models import Casino, Finding, LedgerProcess, LedgerQuestion, NightReport
 
 SHOWN = 5
@@ -44,25 +42,38 @@ class NewQuestions:
     more: int = 0
 
 
-def new_questions(request: HttpRequest, casinos: Collection[Casino]) -> NewQuestions:
+@dataclass(frozen=True, slots=True)
+class Raised:
+    """The ids of the incidents of new questions, the most urgent first, and what asks in each case."""
+
+    ids: Sequence[int] = ()
+    processes: Mapping[int | None, Sequence[LedgerProcess]] = field(default_factory=dict)
+
+    @property
+    def shown(self) -> Sequence[int]:
+        return self.ids[:SHOWN]
+
+
+def raised_lately(request: HttpRequest, casinos: Collection[Casino]) -> Raised:
     """Return the open incidents that have a question raised since the last night of their casino began.
 
-    ``casinos`` are those that the page is about. One query where nothing was asked.
+    ``casinos`` are those that the page is about. One query where nothing was raised.
     """
     raised = _raised(request, {each.pk: each for each in casinos})
     if not raised:
-        return NewQuestions()
+        return Raised()
     processes: dict[int | None, list[LedgerProcess]] = defaultdict(list)
     asking = Finding.objects.standing().filter(pk__in=raised).order_by("pk")
     for finding, case in asking.values_list("pk", "case"):
         processes[case].append(raised[finding])
     heads = Finding.objects.standing().filter(HEADS, case__state__in=OPEN, case__in=[*filter(None, processes)])
-    ids = list(by_urgency(heads).values_list("pk", flat=True))
-    shown = lines(ids[:SHOWN])
-    add_names(shown, scope_of(request, Capability.SEE_NAMES), with_facts=False)
-    several = len(casinos) > 1
-    found = [_line(request, each, processes[each.case_id], of_several=several) for each in shown]
-    return NewQuestions(found, len(ids) - len(found))
+    return Raised(list(by_urgency(heads).values_list("pk", flat=True)), processes)
+
+
+def new_questions(request: HttpRequest, raised: Raised, shown: Sequence[Finding], *, of_several: bool) -> NewQuestions:
+    """Return the new questions as lines; ``shown`` are the findings of ``raised.shown``."""
+    found = [_line(request, each, raised.processes[each.case_id], of_several=of_several) for each in shown]
+    return NewQuestions(found, len(raised.ids) - len(found))
 
 
 def _raised(request: HttpRequest, casinos: dict[int, Casino]) -> dict[int, LedgerProcess]:

@@ -16,7 +16,7 @@ from audit.casework.debts import sums_owed
 from audit.corrections.waiting import waiting
 from audit.desk.findings.queues import can_work_cases
 from audit.desk.overview import feed, nights, waits
-from audit.desk.overview.new_questions import new_questions
+from audit.desk.overview.new_questions import new_questions, raised_lately
 from audit.desk.prepared import counted, key_of, prepared
 from audit.desk.scoped_admin import casinos_in_record, in_record, narrowed, officer_of, scope_of
 from audit.exports.findings import add_names
@@ -55,7 +55,8 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
         return None
     standing = in_record(Finding.objects.standing(), request)
     by_id = {casino.pk: casino for casino in casinos}
-    following, lines = waits.incidents(request, of_several=len(casinos) > 1)
+    several, raised = len(casinos) > 1, raised_lately(request, casinos)
+    following, lines, questions = waits.incidents(request, of_several=several, also=raised.shown)
     owed = prepared("owed by incidents", key_of(request), lambda _now: sums_owed(standing))
     reports = in_record(NightReport.objects.select_related("casino"), request)
     last = nights.last_nights(reports, standing, names)
@@ -78,7 +79,7 @@ def overview_context(request: HttpRequest) -> dict[str, Any] | None:
         "kept": waits.kept(in_record(PaymentOrder.objects.all(), request)),
         "to_read": [(each, each.as_value().message(language())) for each in to_read[:TO_READ]],
         "more_to_read": max(0, len(to_read) - TO_READ),
-        "new_questions": new_questions(request, casinos),
+        "new_questions": new_questions(request, raised, questions, of_several=several),
         "lines": lines,
         "next": following,
         "chart": waits.chart(lines) if lines else None,

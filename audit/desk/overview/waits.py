@@ -157,20 +157,19 @@ def _loss(
     return Loss("bank" if is_banks else "player", write(total, currency), count, since)
 
 
-def incidents(request: HttpRequest, *, of_several: bool) -> tuple[list[Incident], list[Incident]]:
-    """Return the next incidents, and all that are drawn, first things first, with names where the officer sees them.
+def incidents(
+    request: HttpRequest, *, of_several: bool, also: Sequence[int]
+) -> tuple[list[Incident], list[Incident], list[Finding]]:
+    """Return the next incidents, all that are drawn, first things first, and the findings with the ids ``also``.
 
-    ``of_several``: the next name their casinos. Those that are drawn are ``in_brief``. Three queries, and one for each
-    casino with names.
+    All have names where the officer sees them. ``of_several``: the next name their casinos. Those that are drawn are
+    ``in_brief``. Three queries, and one for each casino with names.
     """
     ids = most_urgent(request, DOTS)
-    drawn = in_brief(ids)
-    add_names(drawn, scope_of(request, Capability.SEE_NAMES), with_facts=False)
-    named = {each.pk: each.named for each in drawn}
-    following = lines(ids[:NEXT])
-    for each in following:
-        each.named = named.get(each.pk, {})
-    return [incident_of(each, of_several=of_several) for each in following], [incident_of(each) for each in drawn]
+    drawn, read = in_brief(ids), {each.pk: each for each in lines([*ids[:NEXT], *also])}
+    add_names([*drawn, *read.values()], scope_of(request, Capability.SEE_NAMES), with_facts=False)
+    following = [incident_of(read[pk], of_several=of_several) for pk in ids[:NEXT] if pk in read]
+    return following, [incident_of(each) for each in drawn], [read[pk] for pk in also if pk in read]
 
 
 def incident_of(finding: Finding, *, of_several: bool = False) -> Incident:
