@@ -120,7 +120,7 @@ _.begun_at
 _.get_search_results, _.get_changelist
 
 # The overview and the queue: what their templates show. Django: fields of a site and of a subquery.
-_.has_players_won, _.is_beyond_chance, _.enable_nav_sidebar
+_.as_item, _.has_players_won, _.is_beyond_chance, _.enable_nav_sidebar
 
 # The settings: read by their template; a page of Django's own that is replaced.
 _.may_add, _.has_more, _.last_used, _.app_index

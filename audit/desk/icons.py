@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 _STROKES: Mapping[str, str] = {
@@ -57,6 +56,6 @@ _STROKES: Mapping[str, str] = {
 @cache
 def icon(name: str, *, is_small: bool = False) -> SafeString:
     """Return an icon, which says nothing to who does not see it: the words are beside it."""
-    drawn = mark_safe(_STROKES[name])  # constants of this module
     size = "i s" if is_small else "i"
-    return format_html('<svg class="{}" viewBox="0 0 16 16" aria-hidden="true">{}</svg>', size, drawn)
+    strokes = _STROKES[name]  # constants of this module
+    return mark_safe(f'<svg class="{size}" viewBox="0 0 16 16" aria-hidden="true">{strokes}</svg>')

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from html import escape
 
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
@@ -13,6 +14,7 @@ from django.utils.translation import gettext as _
 from audit import monitoring
 from audit.charts.spark import draw_spark
 from audit.desk.addresses import page_of_stream
+from audit.desk.icons import icon
 from audit.models import Casino
 from audit.presentation import duration, ruleset_label
 
@@ -31,6 +33,17 @@ class Feed:
     drawing: SafeString
     words: str
     kind: str
+
+    @property
+    def link(self) -> SafeString:
+        """Return the feed as HTML. Written without a template: the state of the record has one for each table."""
+        game = f"<small>{escape(self.game)}</small>" if self.game else ""
+        casino = f'<span class="s of-casino">{escape(self.casino)}</span>' if self.casino else ""
+        mark = f"{icon('silent', is_small=True)} " if self.kind == "silent" else ""
+        return mark_safe(
+            f'<a class="{self.kind}" href="{self.address}"><span class="n1">{escape(self.table)}{game}</span>'
+            f'{self.drawing}{casino}<span class="s">{mark}{escape(self.words)}</span></a>'
+        )
 
 
 def sending(tables: Iterable[monitoring.TableState]) -> list[monitoring.TableState]:

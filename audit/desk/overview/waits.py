@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from html import escape
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
@@ -24,6 +25,7 @@ from audit.casework.stakes import Stake
 from audit.casework.titles import incident_title, second_line
 from audit.charts.scatter import Dot, Span, draw_scatter
 from audit.desk import parts
+from audit.desk.addresses import page_of
 from audit.desk.findings.shown_findings import in_brief, lines, most_urgent
 from audit.desk.scoped_admin import scope_of
 from audit.exports.findings import add_names
@@ -104,20 +106,21 @@ class Incident:
         return "\N{NO-BREAK SPACE}· ".join(filter(None, (rule, table, self.casino, self.croupier, words)))
 
     @property
-    def bars(self) -> SafeString:
-        return parts.priority_bars(self.finding)
+    def as_row(self) -> SafeString:
+        """Return the row of the table behind the chart. Written without a template, as there are ``DOTS`` of them."""
+        money = f"{escape(self.stake.amount)} {parts.who(self.stake)}"
+        return mark_safe(f"<tr><td>{self._link('')}</td><td>{money}</td><td>{parts.due_ring(self.left)}</td></tr>")
 
     @property
-    def who(self) -> SafeString:
-        return parts.who(self.stake)
+    def as_item(self) -> SafeString:
+        """Return the item of a list, with its priority."""
+        money = parts.who(self.stake, with_amount=True) if self.stake.amount else ""
+        about, due = escape(self.about), parts.due_ring(self.left)
+        start = parts.priority_bars(self.finding) + self._link(' class="t1"')
+        return mark_safe(f'<li>{start}{money}<span class="m">{about}</span>{due}</li>\n')
 
-    @property
-    def money(self) -> SafeString:
-        return parts.who(self.stake, with_amount=True) if self.stake.amount else SafeString("")
-
-    @property
-    def due(self) -> SafeString:
-        return parts.due_ring(self.left)
+    def _link(self, attributes: str) -> str:
+        return f'<a{attributes} href="{page_of("finding", self.finding.pk)}">{escape(self.title)}</a>'
 
 
 def losses(
