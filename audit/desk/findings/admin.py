@@ -42,8 +42,8 @@ from audit.desk.findings.filters import (
     StandingFilter,
     TableOrGameFilter,
 )
-from audit.desk.findings.folding import Summed, folded, is_folded, is_queue, summed
-from audit.desk.findings.grouping import GROUPINGS, GroupedBy, choices_of, grouping_of
+from audit.desk.findings.folding import Summed, folded, is_queue, is_read_at_once, summed
+from audit.desk.findings.grouping import GroupedBy, choices_of, grouping_of
 from audit.desk.findings.neighbours import neighbours_of
 from audit.desk.findings.page import finding_context
 from audit.desk.findings.person_filters import (
@@ -94,24 +94,23 @@ class FindingList(OfChosenCasino):
     def get_results(self, request: HttpRequest) -> None:
         if request.GET.get("queue") in QUEUES:
             self.counted = ngettext_lazy("%(number)d incident", "%(number)d incidents", "number")
-        if not is_folded(request):
+        if not is_read_at_once(request):
             super().get_results(request)
             self.result_list = self.result_list.values_list("pk", flat=True)  # a page reads what its lines show
             if is_queue(request):
-                is_one_group = request.GET.get("owed") in OWED  # by amount: nobody asks in which group an incident is
-                self.summed = summed(self.queryset, GROUPINGS["nothing"] if is_one_group else grouping_of(request))
+                self.summed = summed(self.queryset, grouping_of(request))
             return
         length, start = self.list_per_page, self.list_per_page * (self.page_num - 1)
         if self.show_all:
             length, start = self.list_max_show_all, 0
-        self.summed = self._folded(request, start, length)
+        self.summed = folded(request, self.queryset, start=start, length=length)
         lines = range(self.summed.lines)
         self.paginator = Paginator(lines, self.list_per_page)
         self.result_count = self.summed.count
         self.can_show_all, self.multi_page = len(lines) <= self.list_max_show_all, len(lines) > self.list_per_page
         self.full_result_count, self.show_full_result_count, self.show_admin_actions = None, False, True
         if not self.multi_page and start:
-            self.summed = self._folded(request, 0, length)
+            self.summed = folded(request, self.queryset, start=0, length=length)
         self.result_list: Any = self.summed.rows
         if self.multi_page and not (self.show_all and self.can_show_all):
             self.result_list = self.result_list[: self.list_per_page]
@@ -128,9 +127,6 @@ class FindingList(OfChosenCasino):
     def get_ordering_field_columns(self) -> dict[int, Any]:
         """Return the columns by which an officer has sorted the list: it has an order of its own that is of none."""
         return super().get_ordering_field_columns() if ORDER_VAR in self.params else {}
-
-    def _folded(self, request: HttpRequest, start: int, length: int) -> Summed:
-        return folded(self.queryset, grouping_of(request), start=start, length=length)
 
 
 class PagesByCase(Paginator):  # type: ignore[type-arg]  # Django has no such class at run time

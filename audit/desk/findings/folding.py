@@ -22,13 +22,13 @@ from typing import Any
 
 from django.core.exceptions import EmptyResultSet
 from django.db import connection
-from django.db.models import F, QuerySet
+from django.db.models import F, QuerySet, Value
 from django.http import HttpRequest
 from django.utils import timezone
 
-from audit.casework.debts import sums_sql
+from audit.casework.debts import SIDES, sums_sql
 from audit.casework.priority import COMPARED, due_group_over, priority_over
-from audit.desk.findings.grouping import Grouping, Key, grouping_of
+from audit.desk.findings.grouping import GROUPINGS, Grouping, Key, grouping_of
 from audit.desk.findings.person_filters import OWED
 from audit.desk.findings.queues import OPEN_QUEUES
 from audit.desk.findings.shown_findings import lines
@@ -39,11 +39,11 @@ _Found = dict[str, Any] | None
 FOLDED_SHOWN = 4
 """Incidents that have a line beneath that of their pattern; the queue of patterns has all."""
 
-# The order is that of ``grouping.WITHIN`` in each group. Only what is repeated is compared, which most is not.
+# Only what is repeated is compared, which most is not.
 _FOLDED = f"""
 with open as materialized ({{incidents}}),
 incident as materialized (
-  select i.*, row_number() over (order by in_group, priority desc nulls last, case_deadline, pk desc) as place
+  select i.*, row_number() over (order by {{order}}) as place
   from (select open.*, owes.*, {{priority}} as priority, {{in_group}} as in_group
         from open, lateral ({sums_sql("open.case_id")}) owes) i
 ),
@@ -72,6 +72,9 @@ select json_build_object(
     from page p join ranked r on r.head = p.place where p.priority_repeated group by p.pk, r.currency) o)
 )::text
 """
+
+_BY_GROUP = "in_group, priority desc nulls last, case_deadline, pk desc"
+_OWED_BY = {"house": "to_players", "player": "to_bank"}
 
 _SUMMED = f"""
 with incident as materialized ({{incidents}})
@@ -134,9 +137,9 @@ def is_queue(request: HttpRequest) -> bool:
     return request.GET.get("queue") in OPEN_QUEUES and not request.GET.get("o")
 
 
-def is_folded(request: HttpRequest) -> bool:
-    """Return whether patterns fold in the list of a request."""
-    return is_queue(request) and request.GET.get("owed") not in OWED and grouping_of(request).folds
+def is_read_at_once(request: HttpRequest) -> bool:
+    """Return whether ``folded`` reads the list of a request: a queue in which patterns fold, or one by amount."""
+    return is_queue(request) and (request.GET.get("owed") in OWED or grouping_of(request).folds)
 
 
 def summed(everything: QuerySet[Any], grouping: Grouping) -> Summed:
@@ -157,13 +160,15 @@ def summed(everything: QuerySet[Any], grouping: Grouping) -> Summed:
     return of_all
 
 
-def folded(everything: QuerySet[Any], grouping: Grouping, *, start: int, length: int) -> Summed:
+def folded(request: HttpRequest, everything: QuerySet[Any], *, start: int, length: int) -> Summed:
     """Return what a queue is about in which patterns fold, with ``length`` of its lines from ``start`` on: two queries.
 
-    ``everything`` is ``with_order``.
+    ``everything`` is ``with_order``. A queue by amount is one group, and nothing folds in it.
     """
     of_all = Summed()
-    found = _fold(everything, grouping, start, length)
+    by = SIDES.get(request.GET.get("owed", ""))
+    grouping = grouping_of(request) if by is None else GROUPINGS["nothing"]
+    found = _fold(everything, grouping, by, start, length)
     if found is None:
         return of_all
     for group, count, currency, to_players, to_bank in found["groups"] or ():
@@ -182,22 +187,27 @@ def folded(everything: QuerySet[Any], grouping: Grouping, *, start: int, length:
     return of_all
 
 
-def _fold(everything: QuerySet[Any], grouping: Grouping, start: int, length: int) -> _Found:
-    """Return what PostgreSQL finds; None where Django sees that there is none."""
+def _fold(everything: QuerySet[Any], grouping: Grouping, by: str | None, start: int, length: int) -> _Found:
+    """Return what PostgreSQL finds, None where Django sees that there is none. ``by`` owes what the order is by."""
     in_group, of_group = due_group_over("open", timezone.now()) if grouping.fields else ("0", ())
     known = ("pk", "case_id", "casino_id", "rule", "croupier", "player", "currency")
     found_out = ("case_deadline", "case_rule", "case_weight")
-    priority = priority_over("open")
+    compared: tuple[str, ...] = COMPARED
+    if by is None:  # as ``grouping.WITHIN`` in each group
+        order, priority = _BY_GROUP, priority_over("open")
+    else:  # as ``person_filters.LARGEST_FIRST``
+        order, priority, compared = f"{_OWED_BY[by]} desc, pk desc", "0", ("priority_repeated",)
+        everything = everything.annotate(priority_repeated=Value(False))
     incidents = everything.order_by().annotate(
         case_deadline=F("case__deadline"),
         case_rule=F("case__rule"),
         case_weight=F("case__weight"),
     )
     try:
-        sql, parameters = incidents.values(*known, *found_out, *COMPARED).query.sql_with_params()
+        sql, parameters = incidents.values(*known, *found_out, *compared).query.sql_with_params()
     except EmptyResultSet:
         return None
-    statement = _FOLDED.format(incidents=sql, priority=priority, in_group=in_group)
+    statement = _FOLDED.format(incidents=sql, priority=priority, in_group=in_group, order=order)
     with connection.cursor() as cursor:
         cursor.execute(statement, [*parameters, *of_group, length, start])
         ((found,),) = cursor.fetchall()
