@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 from functools import lru_cache
+from html import escape
 
 from django.utils.functional import Promise
-from django.utils.html import escape, format_html, format_html_join
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
 from django.utils.translation import gettext
@@ -44,7 +44,7 @@ ROUND = "31.4"
 def markup(shown: object) -> str:
     """Return what stands in a page for a text, or for markup as it is: as Django's ``conditional_escape``, which asks
     ten times what it is, for what is written some thousand times in a page."""
-    return shown if isinstance(shown, SafeString) else html.escape(str(shown))
+    return shown if isinstance(shown, SafeString) else escape(str(shown))
 
 
 def priority_bars(finding: Finding) -> SafeString:

@@ -32,10 +32,11 @@ _TURNING = re.compile(
 _PARTS = re.compile(r"(<(script|style|textarea)\b.*?</\2\s*>|<!--.*?-->|<[^>]*>)", re.DOTALL | re.IGNORECASE)
 """The parts of a page that are no text."""
 
-# By the bytes, because hardly any page has one: the first bytes of the characters above in UTF-8.
+# By the bytes, because hardly any page has one: the first bytes of the characters above in UTF-8. They are one set, for
+# which ``re`` looks four times as fast as for several beginnings.
 _MAY_TURN = re.compile(
-    rb"[\xd6-\xdf]|\xe0[\xa0-\xa3]|\xe2\x80[\x8f\xaa-\xae]|\xe2\x81[\xa6-\xa9]|\xef[\xac-\xbb]"
-    rb"|\xf0\x90[\xa0-\xbf]|\xf0\x9e[\xa0-\xbf]"
+    rb"[\xd6-\xe0\xe2\xef\xf0](?:(?<=[\xd6-\xdf])|(?<=\xe0)[\xa0-\xa3]"
+    rb"|(?<=\xe2)(?:\x80[\x8f\xaa-\xae]|\x81[\xa6-\xa9])|(?<=\xef)[\xac-\xbb]|(?<=\xf0)[\x90\x9e][\xa0-\xbf])"
 )
 
 
