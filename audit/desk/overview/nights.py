@@ -181,13 +181,14 @@ def last_nights(reports: QuerySet[NightReport], findings: QuerySet[Finding], nam
 def _read(reports: QuerySet[NightReport], findings: QuerySet[Finding]) -> _Read:
     # A casino that has never played has nights in no currency: they are drawn where there are no others.
     is_blank = Case(When(currency=NO_CURRENCY, then=1), default=0)
-    newest = reports.order_by(is_blank, "-gaming_day", "casino__code", "-version").first()
+    in_order = reports.order_by(is_blank, "-gaming_day", "casino__code", "-version")
     shown: list[NightReport] = []
-    if newest is not None:
-        first = newest.gaming_day - timedelta(days=NIGHTS - 1)
-        own = reports.filter(casino=newest.casino_id, currency=newest.currency, gaming_day__gte=first)
+    for casino_id, currency, day in in_order.values_list("casino_id", "currency", "gaming_day")[:1]:
+        first = day - timedelta(days=NIGHTS - 1)
+        own = reports.filter(casino=casino_id, currency=currency, gaming_day__gte=first).defer("sheet", "through")
         by_day = {report.gaming_day: report for report in own.order_by("gaming_day", "version")}
         shown = list(by_day.values())
+    newest = shown[-1] if shown else None
     contents = {report.pk: _decoder.decode(bytes(report.content)) for report in shown}
     wins = {pk: content.total.W_acct for pk, content in contents.items()}
     errors = _errors(findings, newest)
