@@ -167,6 +167,7 @@ def _persons(request: HttpRequest, query: Query, tables: Sequence[GamingTable]) 
     """
     codes = {table.code.casefold() for table in tables}
     words = [word for word in query.words if word.casefold() not in codes]
+    words.sort(key=len, reverse=True)  # the fewest names have the longest, and PostgreSQL looks for the others in these
     if not any(len(word) > 1 for word in words):
         return Person.objects.none()
     is_id = [Q(code__iexact=word) | Q(card_or_licence__iexact=word) for word in words]
