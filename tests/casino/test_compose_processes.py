@@ -120,7 +120,7 @@ def containers(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Conta
 def test_the_commands_of_compose_turn_a_night_into_findings(containers: Containers) -> None:
     containers.run("migrate")
     assert "cabochon_web_login is a member of cabochon_web." in containers.run("accounts")
-    assert "cabochon_beat_login is a member of cabochon_worker." in containers.run("accounts")
+    assert "cabochon_beat_login is a member of cabochon_beat." in containers.run("accounts")
     assert "cabochon.example/log/receipts+" in containers.run("keys")
     with containers.up("web", "replay", "sequencer"):
         until(lambda: is_ready(containers.url), "the web server")
@@ -151,7 +151,7 @@ def _verify_the_log(containers: Containers) -> None:
     """Seal what came while no sequencer ran, then verify everything against the exported checkpoints."""
     manage = (sys.executable, "manage.py")
     containers.run("sequencer", *manage, "sequence", "--once")
-    output = containers.run("sequencer", *manage, "verify", "--against", str(containers.data / "checkpoints"))
+    output = containers.run("command", *manage, "verify", "--against", str(containers.data / "checkpoints"))
     assert "Everything holds." in output
 
 
