@@ -6,17 +6,20 @@ within the night, so those of all its sessions are one batch.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
+from typing import NamedTuple
 
 import msgspec
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import OuterRef
 from msgspec import Struct
 
 from audit.adjudication.stream_reader import gc_paused
 from audit.ledger.set_aside import error_of
 from audit.ledger.shifts import shifts_of
-from audit.models import BatchKind, Casino, LedgerBatch, LedgerSetAside, LoggedStream, NightReport, NightState
-from audit.reconciliation import sessions
+from audit.models import BatchKind, Casino, GamingTable, LedgerBatch, LedgerSetAside, NightReport, NightState
+from audit.reconciliation import kept, sessions
 from audit.reconciliation.counts import count_streams
 from audit.reconciliation.night import Night, SessionResult, gather, session_streams
 from settlement import ENGINE_VERSION
@@ -48,6 +51,19 @@ class CountedSession(Struct, frozen=True):
         return Counted(self.variance, self.closer, self.dealt)
 
 
+class _Seen(NamedTuple):
+    """What a session showed of its croupiers: who closed the table, who dealt, in order, and what they paid."""
+
+    closer: str
+    dealt: tuple[str, ...]
+    payouts: list[Payout]
+
+    @classmethod
+    def of(cls, encoded: bytes) -> _Seen:
+        seen = decode(encoded)
+        return cls(seen.closer, tuple(sorted({draw.croupier for draw in seen.drawn if draw.croupier})), seen.payouts)
+
+
 def unfed(casino: Casino) -> Iterator[LedgerBatch]:
     """Yield what the counted nights of a casino give that was not fed, in the order of their first such reports."""
     done: set[tuple[date, str]] = set()
@@ -75,7 +91,8 @@ def _rows_of(casino: Casino, report: NightReport) -> list[LedgerBatch]:
     try:
         with gc_paused():
             night = _night(casino, report)
-            return [*_counts(night), _payouts(night)]
+            seen = _seen(night)
+            return [*_counts(night, seen), _payouts(night, seen)]
     except sessions.StreamLocked:
         raise
     except Exception as failure:
@@ -103,15 +120,25 @@ def _night(casino: Casino, report: NightReport) -> Night:
     )
 
 
-def _counts(night: Night) -> Iterator[LedgerBatch]:
+def _seen(night: Night) -> dict[int, _Seen]:
+    """Return what the sessions of a night showed of croupiers, by stream id."""
+    last_seqs = {stream_id: night.through[stream_id] for stream_id in night.stream_ids}
+    seen = {stream_id: _Seen.of(observations) for stream_id, observations in kept.evidence_of(last_seqs)}
+    for stream_id in last_seqs.keys() - seen.keys():
+        seen[stream_id] = _Seen.of(sessions.evidence_of(stream_id, last_seqs[stream_id]))
+    return seen
+
+
+def _counts(night: Night, seen: Mapping[int, _Seen]) -> Iterator[LedgerBatch]:
     shifts = shifts_of(night)
+    of_tables = _counted_before(night)
     before: dict[str, list[Counted]] = {}
     for result in night.sessions:
         if result.drop is not None and result.figures.is_money_seen and result.figures.closed_by:
             table, stream = result.figures.table, result.stream
             if table not in before:
-                before[table] = _counted_before(night, stream.stream_id)
-            counted = _counted(result, night, shifts.get(stream.stream_id, ""), before[table])
+                before[table] = of_tables[stream.table_id]
+            counted = _counted(result, night, seen[stream.stream_id], shifts.get(stream.stream_id, ""), before[table])
             before[table].append(counted.counted)
             content = msgspec.json.encode(counted, order="sorted")
             row = _batch(night.casino, night.day, night.currency, BatchKind.COUNT, content)
@@ -119,29 +146,29 @@ def _counts(night: Night) -> Iterator[LedgerBatch]:
             yield row
 
 
-def _counted_before(night: Night, stream_id: int) -> list[Counted]:
-    """Return the last counts of the table of a session that were fed, in their order."""
+def _counted_before(night: Night) -> dict[int | None, list[Counted]]:
+    """Return the last counts of each table of a night that were fed, in their order, by the table's id."""
     fed = LedgerBatch.objects.filter(casino=night.casino, kind=BatchKind.COUNT, currency=night.currency)
-    of_table = fed.filter(stream__table__in=LoggedStream.objects.filter(pk=stream_id).values("table"))
-    contents = of_table.order_by("-number").values_list("content", flat=True)[:MOST_BEFORE]
-    return [msgspec.json.decode(bytes(each), type=CountedSession).counted for each in contents][::-1]
+    last = fed.filter(stream__table=OuterRef("pk")).order_by("-number").values("content")[:MOST_BEFORE]
+    tables = GamingTable.objects.filter(pk__in={result.stream.table_id for result in night.sessions})
+    contents = tables.order_by().annotate(contents=ArraySubquery(last)).values_list("pk", "contents")
+    return {
+        table_id: [msgspec.json.decode(bytes(each), type=CountedSession).counted for each in of_table][::-1]
+        for table_id, of_table in contents
+    }
 
 
-def _counted(result: SessionResult, night: Night, shift: str, before: Sequence[Counted]) -> CountedSession:
+def _counted(result: SessionResult, night: Night, seen: _Seen, shift: str, before: Sequence[Counted]) -> CountedSession:
     entries = night.counts.by_session.get(result.stream.name, [])
     team = sorted({person for entry in entries for person in entry.event.data.counted_by})
-    seen = decode(sessions.evidence_of(result.stream.stream_id, night.through[result.stream.stream_id]))
-    dealt = tuple(sorted({draw.croupier for draw in seen.drawn if draw.croupier}))
-    own = Counted(result.bridge.accounting_variance or 0, seen.closer, dealt)
+    own = Counted(result.bridge.accounting_variance or 0, seen.closer, seen.dealt)
     return CountedSession(
         result.figures.table, " + ".join(team), shift, own.variance, own.closer, own.dealt, others_of(before, own)
     )
 
 
-def _payouts(night: Night) -> LedgerBatch:
-    payouts: list[Payout] = []
-    for stream_id in night.stream_ids:
-        payouts += decode(sessions.evidence_of(stream_id, night.through[stream_id])).payouts
+def _payouts(night: Night, seen: Mapping[int, _Seen]) -> LedgerBatch:
+    payouts = [payout for stream_id in night.stream_ids for payout in seen[stream_id].payouts]
     content = msgspec.json.encode(payouts, order="sorted")
     return _batch(night.casino, night.day, night.currency, BatchKind.PAYOUTS, content)
 

@@ -5,18 +5,18 @@ The same as ``sessions.stored_figures`` and ``sessions.stored_money`` give of on
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple, TypeVar
 
 from audit.corrections.decisions import decided_of
-from audit.models import LoggedStream, SessionFigures
+from audit.models import LoggedStream, SessionFigures, StreamEvidence
 from audit.models import StreamMoney as StoredMoney
 from audit.register.in_force import digests_of
 from settlement import ENGINE_VERSION
 from settlement.persons import stream_money
 from settlement.persons.stream_money import StreamMoney
 
-_Row = TypeVar("_Row", SessionFigures, StoredMoney)
+_Row = TypeVar("_Row", SessionFigures, StoredMoney, StreamEvidence)
 
 
 class Key(NamedTuple):
@@ -58,6 +58,13 @@ def money_of(last_seqs: Mapping[int, int]) -> dict[int, StreamMoney]:
     """Return the money of the players of sessions and count rooms, as far as it is stored, by stream id."""
     rows = _rows(StoredMoney, keys_of(last_seqs))
     return {stream_id: stream_money.decode(bytes(row.money)) for stream_id, row in rows.items()}
+
+
+def evidence_of(last_seqs: Mapping[int, int]) -> Iterator[tuple[int, bytes]]:
+    """Yield what sessions give the ledger, encoded, as far as it is stored, each with its stream id; few at a time."""
+    found = StreamEvidence.objects.filter(pk__in=_ids(StreamEvidence, keys_of(last_seqs)).values())
+    for stream_id, observations in found.values_list("stream_id", "observations").iterator(chunk_size=16):
+        yield stream_id, bytes(observations)
 
 
 def _ids(model: type[_Row], keys: Mapping[int, Key]) -> dict[int, int]:
