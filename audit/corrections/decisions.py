@@ -24,7 +24,7 @@ from django.utils.translation import gettext_lazy as _
 from audit.access.capabilities import Capability
 from audit.access.keepers import SAME_HANDS, same_hands
 from audit.access.scope import Scope
-from audit.event_store import audit_trail
+from audit.event_store import audit_trail, binary_copy
 from audit.event_store.append import EntryRefused
 from audit.models import (
     CORRECTION_RULES,
@@ -161,12 +161,17 @@ def may_refuse(actor: Officer, casino_id: int, decisions: Sequence[CorrectionDec
     )
 
 
+_DECIDED = """
+select stream_id, seq, verdict, number from audit_correctiondecision where stream_id = any (%b::bigint[])
+order by stream_id, seq
+"""
+
+
 def decided_of(stream_ids: Iterable[int]) -> dict[int, Decided]:
     """Return what is decided about the corrections of streams, by stream id; every one of ``stream_ids`` is there."""
     ids = list(stream_ids)
-    rows = CorrectionDecision.objects.filter(stream__in=ids).order_by("stream", "seq")
     found: dict[int, tuple[list[int], list[int]]] = {stream_id: ([], []) for stream_id in ids}
-    for stream_id, seq, verdict, number in rows.values_list("stream_id", "seq", "verdict", "number"):
+    for stream_id, seq, verdict, number in binary_copy.execute(_DECIDED, (ids,)):
         approved, refused = found[stream_id]
         if verdict == Verdict.REFUSED:
             refused.append(seq)

@@ -56,13 +56,18 @@ def compute_figures(stream_id: int, last_seq: int) -> SessionFigures:
     """Return the figures of a stream through ``last_seq``, computed unless they are stored. Raise ``StreamLocked``."""
     readings = newest_readings(stream_id)
     digest = digest_of(readings)
-    stored = _figures_by(key_of(stream_id, last_seq, digest))
+    key = key_of(stream_id, last_seq, digest)
+    stored = _figures_by(key)
     if stored is not None:
         return stored
-    bring_up_to_date(stream_id)
     faults = _faults_of(stream_id)
-    key = key_of(stream_id, last_seq, digest)
-    return _keep(key, readings, _projection_of(key, readings), faults)
+    # As a rule replay has read the whole session, so that there is nothing to adjudicate.
+    projection = _noted(key) if read.next_seq_of(stream_id) - 1 == last_seq else None
+    if projection is None:
+        bring_up_to_date(stream_id)
+        key = key_of(stream_id, last_seq, digest)
+        projection = _projection_of(key, readings)
+    return _keep(key, readings, projection, faults)
 
 
 def _faults_of(stream_id: int) -> int:
@@ -74,18 +79,18 @@ def _faults_of(stream_id: int) -> int:
 def _keep(key: Key, readings: Mapping[str, Any], projection: PersonsProjection, faults: int) -> SessionFigures:
     """Store what a session was read for, unless it is stored, and return its figures."""
     figures, money, evidence = projection.figures(), projection.money(), projection.evidence
-    waiting = waiting_of(key["stream_id"], key["last_seq"], readings, figures)
-    kept = {
-        "figures": night.encode(figures),
-        "faults": faults,
-        "waiting": waiting,
-        "win_line": _win_line(projection),
-    }
+    row = SessionFigures(
+        **key,
+        figures=night.encode(figures),
+        faults=faults,
+        waiting=_waiting(key, readings, projection, figures),
+        win_line=_win_line(projection),
+    )
     with transaction.atomic():
-        _store(SessionFigures(**key, **kept))
+        _store(row)
         keep_money(key, money)
         keep_evidence(key, evidence)
-    return SessionFigures.objects.get(**key)
+    return row
 
 
 def _store(row: Model) -> None:
@@ -96,14 +101,20 @@ def _store(row: Model) -> None:
 def _sums(key: Key, readings: Mapping[str, Any], projection: PersonsProjection) -> Sums:
     with stream_reader.gc_paused():
         figures, money, evidence = projection.figures(), projection.money(), projection.evidence
-    waiting = waiting_of(key["stream_id"], key["last_seq"], readings, figures)
     return Sums(
         night.encode(figures),
-        waiting,
+        _waiting(key, readings, projection, figures),
         _win_line(projection),
         stream_money.encode(money),
         observations.encode(evidence),
     )
+
+
+def _waiting(key: Key, readings: Mapping[str, Any], projection: PersonsProjection, figures: Figures) -> dict[str, Any]:
+    """Return ``waiting_of`` a session that was read: only what has no effect waits."""
+    if not projection.state.table.held:
+        return {}
+    return waiting_of(key["stream_id"], key["last_seq"], readings, figures)
 
 
 def _win_line(projection: PersonsProjection) -> list[int] | None:

@@ -75,8 +75,12 @@ def deciding(where: Place, entries: Iterable[RegisterEntry]) -> dict[str, Regist
 
 def entries_of(stream: LoggedStream, version: int | None = None) -> dict[str, RegisterEntry]:
     """Return which entry decides each reading of a stream, in a version of the register, None for the newest."""
-    entries = approved(stream.casino_id, through=version).filter(Q(table=None) | Q(table=stream.table_id))
-    return deciding(Place.of(stream), entries.select_related("proposed_by", "decided_by"))
+    return deciding(Place.of(stream), _entries_at(stream, version).select_related("proposed_by", "decided_by"))
+
+
+def _entries_at(stream: LoggedStream, version: int | None = None) -> QuerySet[RegisterEntry]:
+    """Return the approved entries of the casino and of the table of a stream, in the order of their approval."""
+    return approved(stream.casino_id, through=version).filter(Q(table=None) | Q(table=stream.table_id))
 
 
 def readings_of(stream_id: int, version: int | None) -> Mapping[str, Any] | None:
@@ -88,12 +92,17 @@ def readings_of(stream_id: int, version: int | None) -> Mapping[str, Any] | None
         return None
     if version == 0:
         return NOTHING
-    return engine_readings(entries_of(LoggedStream.objects.get(pk=stream_id), version))
+    return _readings_at(stream_id, version)
 
 
 def newest_readings(stream_id: int) -> Mapping[str, Any]:
     """Return the readings of a stream, as the engine takes them, in the newest version of the register."""
-    return engine_readings(entries_of(LoggedStream.objects.get(pk=stream_id)))
+    return _readings_at(stream_id)
+
+
+def _readings_at(stream_id: int, version: int | None = None) -> Mapping[str, Any]:
+    stream = LoggedStream.objects.get(pk=stream_id)
+    return engine_readings(deciding(Place.of(stream), _entries_at(stream, version)))
 
 
 def engine_readings(decided: Mapping[str, RegisterEntry]) -> Mapping[str, Any]:
