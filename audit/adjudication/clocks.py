@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 
 from audit.event_store import read
 from settlement import Event
@@ -49,7 +49,7 @@ def find_ahead(table: Table, stream_id: int, events: Sequence[Event]) -> None:
         return
     first, last = clocked[0].seq, clocked[-1].seq
     earliest = read.received_from(stream_id, first, first)
-    if max(event.occurred_at for event in clocked) - earliest[0][1] <= TOLERANCE:  # nearly always
+    if max(map(attrgetter("occurred_at"), clocked)) - earliest[0][1] <= TOLERANCE:  # nearly always
         return
     receipts = _Receipts(read.received_from(stream_id, first, last))
     was_ahead: bool | None = None

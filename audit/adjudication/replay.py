@@ -25,10 +25,10 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
-from django.contrib.postgres.expressions import ArraySubquery
+from django.contrib.postgres.fields import ArrayField
 from django.db import transaction
-from django.db.models import OuterRef
-from django.db.models.functions import Coalesce
+from django.db.models import BigIntegerField, IntegerField
+from django.db.models.expressions import RawSQL
 from django.utils import timezone
 
 from audit import heartbeats
@@ -38,11 +38,8 @@ from audit.event_store import binary_copy, read
 from audit.models import (
     Adjudication,
     AdjudicationRun,
-    CorrectionDecision,
     LoggedStream,
-    RegisterEntry,
     RunCause,
-    Verdict,
     WhatIf,
 )
 from audit.models.runs import CURRENT
@@ -86,18 +83,18 @@ STEP_BYTES = 32 * 1024 * 1024
 """Bytes after which a step takes no more events, however few: the largest are a hundred times the usual."""
 
 
-_NEWEST_REGISTER = Coalesce(
-    RegisterEntry.objects.filter(casino=OuterRef("run__casino"), version__isnull=False)
-    .order_by("-version")
-    .values("version")[:1],
-    0,
+_NEWEST_REGISTER = RawSQL(
+    "select coalesce(max(e.version), 0) from audit_registerentry e where e.casino_id = audit_adjudicationrun.casino_id",
+    (),
+    IntegerField(),
 )
-"""The version of the register of a run's casino, in the statement that locks the run."""
+"""The version of the register of a run's casino, in the statement that locks the run; its SQL is not put together."""
 
-_APPROVED = ArraySubquery(
-    CorrectionDecision.objects.filter(stream=OuterRef("stream_id"), verdict=Verdict.COUNTERSIGNED, number=2)
-    .order_by("seq")
-    .values("seq")
+_APPROVED = RawSQL(
+    "array(select d.seq from audit_correctiondecision d where d.stream_id = audit_adjudication.stream_id"
+    " and d.verdict = 'countersigned' and d.number = 2 order by d.seq)",
+    (),
+    ArrayField(BigIntegerField()),
 )
 """The corrections of a stream that officers have approved, in the same statement."""
 
@@ -142,7 +139,7 @@ def advance(
     identity = {"stream_id": stream_id, "engine_version": ENGINE_VERSION, "what_if": what_if}
     most = min(STEP_EVENTS, SHARED_STEP_EVENTS) if is_shared else STEP_EVENTS
     ends_at = processor_s() + (SHARED_STEP_S if is_shared else STEP_S)
-    going_on = Adjudication.objects.filter(**identity, run__state__in=CURRENT).select_related("run", "what_if")
+    going_on = Adjudication.objects.filter(**identity, run__state__in=CURRENT).select_related("run")
     going_on = going_on.annotate(newest_register=_NEWEST_REGISTER, now_approved=_APPROVED)
     # The run is locked, too: whoever waited for its lock sees what became of it meanwhile.
     locked = going_on.select_for_update(skip_locked=True, of=("self", "run"))
@@ -154,6 +151,7 @@ def advance(
                 adjudication = locked.first()
             if adjudication is None:
                 return None
+            adjudication.what_if = what_if
             run = _run_of(adjudication)
             if run.next_try_at is not None and run.next_try_at > timezone.now() and not in_pause:
                 return Progress(folded=0, cursor=adjudication.cursor, behind=False)

@@ -174,7 +174,7 @@ def step_done(run: AdjudicationRun, *, at_end: bool) -> None:
         run.completed_at = timezone.now()
     run.clear_failure()
     run.state = target
-    run.save()
+    run.save(update_fields=["state", "completed_at", "tries", "failed_at", "next_try_at", "error_type", "error"])
 
 
 def promote_run(run: AdjudicationRun) -> None:

@@ -123,7 +123,13 @@ def root_in(stream_id: int) -> str:
     """Return the root of what runs have found in a session, as hex; "" for a sandbox's, of which nothing is kept."""
     if stream_id >= FIRST_SANDBOX_ID:
         return ""
-    return root_of(list(rows_of(Finding.objects.filter(stream=stream_id).of_runs())))
+    return root_of(_rows_in(stream_id))
+
+
+def _rows_in(stream_id: int) -> list[KeptRow]:
+    """Return what runs have found in a session: as a rule nothing, which is cheaper to ask than to list."""
+    found = Finding.objects.filter(stream=stream_id).of_runs()
+    return list(rows_of(found)) if found.exists() else []
 
 
 def keep_adjudicated(run: AdjudicationRun, stream: LoggedStream, last_seq: int, before: str) -> None:
@@ -134,7 +140,7 @@ def keep_adjudicated(run: AdjudicationRun, stream: LoggedStream, last_seq: int, 
     """
     if stream.is_of_sandbox:
         return
-    rows = list(rows_of(Finding.objects.filter(stream=stream).of_runs()))
+    rows = _rows_in(stream.pk)
     data = {
         "stream": stream.name,
         "run": run.number,
