@@ -45,6 +45,7 @@ from audit.models import (
     LoggedStream,
 )
 from audit.models.ledger import BY_PERSON, kept
+from audit.reconciliation import kept as night_kept
 from audit.reconciliation import sessions
 from audit.reconciliation.sessions import StreamLocked
 from settlement import ENGINE_VERSION
@@ -103,8 +104,7 @@ def _fed_sessions(casino: Casino) -> Iterator[bool]:
         for row in _read_again(each):
             if _feed_or_set_aside(casino, row, year_of(casino, timezone.now())):
                 yield True
-    while _feed_next_session(casino):
-        yield True
+    yield from _fed_in_order(casino)
     for evening in evenings.unfed(casino):
         if _feed_or_set_aside(casino, evening, year_of(casino, timezone.now())):
             yield True
@@ -130,22 +130,36 @@ def year_of(casino: Casino, at: datetime) -> int:
     return at.astimezone(ZoneInfo(casino.time_zone)).year
 
 
-def _feed_next_session(casino: Casino) -> bool:
-    """Feed the session that comes next in the tree; return whether to look for another. Raise ``StreamLocked``."""
-    from_leaf = LedgerCursor.objects.values_list("next_leaf", flat=True).get(casino=casino)
-    close, next_leaf = order.next_close(casino.pk, from_leaf)
-    if close is None:
-        _move(casino, from_leaf, next_leaf)
-        return False
-    row = _session(casino, close)
-    _feed_or_set_aside(casino, row, year_of(casino, close.received_at), leaves=(from_leaf, next_leaf))
-    return True
+def _fed_in_order(casino: Casino) -> Iterator[bool]:
+    """Feed the sessions that come next in the tree, and yield for each. Raise ``StreamLocked``.
+
+    What several of them give is looked up at once. Where one is set aside, or another worker has gone on, what comes
+    next is looked for again.
+    """
+    while True:
+        from_leaf = LedgerCursor.objects.values_list("next_leaf", flat=True).get(casino=casino)
+        closes, next_leaf = order.next_closes(casino.pk, from_leaf)
+        if not closes:
+            _move(casino, from_leaf, next_leaf)
+            return
+        stored = dict(night_kept.evidence_of({close.stream_id: close.seq for close in closes}))
+        streams = LoggedStream.objects.in_bulk([close.stream_id for close in closes])
+        for close in closes:
+            row = _session(casino, streams[close.stream_id], close, stored.get(close.stream_id))
+            leaves = from_leaf, close.log_index + 1
+            is_fed = _feed_or_set_aside(casino, row, year_of(casino, close.received_at), leaves=leaves)
+            yield True
+            if not is_fed:
+                break
+            from_leaf = leaves[1]
 
 
-def _session(casino: Casino, close: order.Close) -> LedgerBatch:
-    """Return the batch of a session: read up to its close, with the corrections that were known by then."""
-    stream = LoggedStream.objects.get(pk=close.stream_id)
-    content, error = _read(close.stream_id, close.seq)
+def _session(casino: Casino, stream: LoggedStream, close: order.Close, stored: bytes | None) -> LedgerBatch:
+    """Return the batch of a session: read up to its close, with the corrections that were known by then.
+
+    ``stored`` is what it gives, where that is stored. Raise ``StreamLocked``.
+    """
+    content, error = (stored, "") if stored is not None else _read(close.stream_id, close.seq)
     return LedgerBatch(
         casino=casino,
         kind=BatchKind.DRAWS,

@@ -19,6 +19,9 @@ LEAVES_AT_ONCE = 5_000
 So a search reads little beyond the close that it finds.
 """
 
+CLOSES_AT_ONCE = 16
+"""Most closes that one search finds."""
+
 
 class Close(NamedTuple):
     """The close of a session: its leaf in the tree, its stream, the closing event, and when the batch was received."""
@@ -29,7 +32,7 @@ class Close(NamedTuple):
     received_at: datetime
 
 
-# Leaf by leaf in the order of the tree, to the first close: "offset 0" keeps the planner from gathering and sorting
+# Leaf by leaf in the order of the tree, to the first closes: "offset 0" keeps the planner from gathering and sorting
 # every close first, which it does while it has no statistics, so that each event would be read again for each session.
 _CLOSES = f"""
 select l.log_index, l.stream_id, e.seq, l.received_at
@@ -46,7 +49,7 @@ cross join lateral (select min(seq) as seq from log.event
                     where stream_id = l.stream_id and seq between l.first_seq and l.last_seq
                       and {is_of_type("envelope", "session.closed")}) e
 where e.seq is not null
-order by l.log_index limit 1
+order by l.log_index limit {CLOSES_AT_ONCE}
 """
 
 # The same on a cluster, which joins no tables of its coordinator with those of its workers: two queries. The second
@@ -66,7 +69,7 @@ join unnest(%(indexes)b::bigint[], %(streams)b::bigint[], %(firsts)b::bigint[]) 
   on b.stream_id = l.stream_id and b.first_seq = l.first_seq
 join log.event e on e.stream_id = b.stream_id and e.seq between b.first_seq and b.last_seq
 where b.stream_id = any (%(streams)b::bigint[]) and {is_of_type("e.envelope", "session.closed")}
-group by l.log_index, b.stream_id order by l.log_index limit 1
+group by l.log_index, b.stream_id order by l.log_index limit {CLOSES_AT_ONCE}
 """
 
 
@@ -76,19 +79,30 @@ def next_close(casino_id: int, first_leaf: int) -> tuple[Close | None, int]:
     It awaits it if it was neither fed nor set aside.
     Without a close the latter is the size of the tree.
     """
+    closes, end = next_closes(casino_id, first_leaf)
+    return (closes[0], closes[0].log_index + 1) if closes else (None, end)
+
+
+def next_closes(casino_id: int, first_leaf: int) -> tuple[list[Close], int]:
+    """Return the first closes, as ``next_close`` has the first, each of another session, and the leaf after the last.
+
+    Without any the latter is the size of the tree.
+    """
     [(size,)] = binary_copy.execute("select coalesce(max(log_index) + 1, 0) from log.leaf", ())
     first, leaves = first_leaf, FIRST_LEAVES
     while first < size:
-        rows = _first_close(first, min(size, first + leaves), casino_id)
+        rows = _first_closes(first, min(size, first + leaves), casino_id)
         if rows:
-            close = Close(*rows[0])
-            return close, close.log_index + 1
+            closes: dict[int, Close] = {}
+            for row in rows:
+                closes.setdefault(row[1], Close(*row))  # the first counts of a session that closes again
+            return list(closes.values()), rows[-1][0] + 1
         first, leaves = first + leaves, min(2 * leaves, LEAVES_AT_ONCE)
-    return None, max(first_leaf, size)
+    return [], max(first_leaf, size)
 
 
-def _first_close(first: int, end: int, casino_id: int) -> list[tuple[Any, ...]]:
-    """Return the row of ``_CLOSES`` of the leaves from ``first`` to before ``end``, if there is one."""
+def _first_closes(first: int, end: int, casino_id: int) -> list[tuple[Any, ...]]:
+    """Return the rows of ``_CLOSES`` of the leaves from ``first`` to before ``end``."""
     if not cluster.is_distributed():
         return binary_copy.execute(_CLOSES, (first, end, casino_id))
     leaves = binary_copy.execute(_LEAVES_NOT_FED, (first, end, casino_id))

@@ -354,7 +354,7 @@ def test_an_evening_has_the_session_that_another_worker_feeds_meanwhile(
         evening = read(*args)
         record(casino, played[1])
         seal()
-        assert feeding._feed_next_session(casino)
+        assert next(feeding._fed_in_order(casino))
         return evening
 
     monkeypatch.setattr(evenings, "of_day", another_worker_first)

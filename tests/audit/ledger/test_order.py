@@ -146,13 +146,13 @@ def test_a_search_looks_little_beyond_the_close_that_it_finds(
 ) -> None:
     casino, _other = casinos
     ends: list[int] = []
-    first_close = order._first_close
+    first_closes = order._first_closes
 
     def noting(first: int, end: int, casino_id: int) -> list[tuple[Any, ...]]:
         ends.append(end)
-        return first_close(first, end, casino_id)
+        return first_closes(first, end, casino_id)
 
-    monkeypatch.setattr(order, "_first_close", noting)
+    monkeypatch.setattr(order, "_first_closes", noting)
     for leaf in range(closes(casino)[-1].log_index + 1):
         ends.clear()
         found, _next_leaf = order.next_close(casino.pk, leaf)

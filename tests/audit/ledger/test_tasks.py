@@ -68,7 +68,7 @@ def test_a_report_does_not_wait_for_a_ledger_that_cannot_be_fed(
     def broken(*arguments: Any) -> Any:
         raise ValueError("an order that nobody knows")
 
-    monkeypatch.setattr(feeding.order, "next_close", broken)
+    monkeypatch.setattr(feeding.order, "next_closes", broken)
     run = runs.begin(tenant.casino, DAY, actor="test")
     sessions.compute_figures(stream_id, run.through[str(stream_id)])
     tasks.night_finish(run_id=run.pk)
