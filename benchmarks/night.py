@@ -11,6 +11,7 @@ closed as soon as it is replayed. Processor time is that of this process, withou
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import resource
@@ -58,11 +59,15 @@ def main() -> None:
 
 
 def set_up() -> None:
-    """Set up Django in this process."""
+    """Set up Django in this process, and freeze what is loaded, as a worker does."""
     import django
+
+    from casino import celery
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "casino.settings")
     django.setup()
+    importlib.import_module("audit.tasks")
+    celery.freeze()
 
 
 def one_session(session: tuple[int, int]) -> int:

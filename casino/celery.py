@@ -4,6 +4,7 @@ The supervisor watches the heartbeat file of each worker. A worker of short task
 tasks with the messages that its main process sends to the broker every two seconds.
 """
 
+import gc
 import os
 from typing import Any
 
@@ -22,6 +23,13 @@ def set_up_logging(loglevel: int | str | None = None, **kwargs: Any) -> None:
     from casino import logs
 
     logs.configure(celery_level=loglevel)
+
+
+@signals.worker_init.connect
+def freeze(**kwargs: Any) -> None:
+    """Freeze what was loaded before a worker makes its processes: each would look for garbage in all of it."""
+    gc.collect()
+    gc.freeze()
 
 
 @signals.task_prerun.connect

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
@@ -15,7 +16,7 @@ from audit.access.database_roles import BEAT
 from audit.models import Casino, Heartbeat, TaskRun
 from audit.reconciliation import schedule
 from casino.beat import LOOK_EVERY_S, Scheduler
-from casino.celery import app
+from casino.celery import app, freeze
 from tests.audit.tables import Tenant
 from tests.roles import acting_as
 
@@ -145,3 +146,12 @@ def test_each_task_of_the_schedule_is_one_and_is_told_its_name() -> None:
         assert entry["task"] in app.tasks
         assert entry["kwargs"]["scheduled"] == name
         assert len(name) <= TaskRun._meta.get_field("name").max_length
+
+
+def test_a_worker_looks_for_no_garbage_in_what_it_has_loaded() -> None:
+    before = gc.get_freeze_count()
+    freeze()
+    try:
+        assert gc.get_freeze_count() > before
+    finally:
+        gc.unfreeze()
