@@ -105,7 +105,15 @@ def _merged_with_last_rows(
 
 def rows(adjudication: Adjudication) -> list[RetiredWagers]:
     """Return the rows of an adjudication in their order, as they are at one instant."""
-    return list(RetiredWagers.objects.filter(run=adjudication.run_id).order_by("through"))
+    found = binary_copy.execute(
+        "select run_id, through, digests, saved, notes from audit_retiredwagers"
+        " where run_id = %b::bigint order by through",
+        (adjudication.run_id,),
+    )
+    return [
+        RetiredWagers(run_id=run_id, through=through, digests=digests, saved=saved, notes=notes)
+        for run_id, through, digests, saved, notes in found
+    ]
 
 
 def retired(adjudication: Adjudication) -> Iterator[Wager]:

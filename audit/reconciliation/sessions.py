@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from django.db import transaction
+from django.db import connection, transaction
 from django.db.models import Model
 
 from audit.adjudication import noted, replay, results, stream_reader
 from audit.charts.win_line import thinned
 from audit.corrections.decisions import Decided, decided_of
 from audit.corrections.waiting import waiting_in
-from audit.event_store import read
+from audit.event_store import binary_copy, read
 from audit.models import Adjudication, AdjudicationRun, LoggedStream, SessionFigures, StreamEvidence
 from audit.models import StreamMoney as StoredMoney
 from audit.register.in_force import digest_of, newest_readings
@@ -94,8 +94,16 @@ def _keep(key: Key, readings: Mapping[str, Any], projection: PersonsProjection, 
 
 
 def _store(row: Model) -> None:
-    """Store what is kept of a stream, unless it is stored: for one key it is always the same."""
-    type(row)._default_manager.bulk_create([row], ignore_conflicts=True)
+    """Store what is kept of a stream, unless it is stored: for one key it is always the same.
+
+    In binary: Django would write each byte as two characters into the statement, which PostgreSQL then parses.
+    """
+    fields = [field for field in row._meta.concrete_fields if not field.primary_key]
+    columns, values = ", ".join(str(field.column) for field in fields), ", ".join(["%b"] * len(fields))
+    binary_copy.execute(
+        f"insert into {row._meta.db_table} ({columns}) values ({values}) on conflict do nothing returning 1",
+        tuple(field.get_db_prep_save(field.pre_save(row, add=True), connection) for field in fields),
+    )
 
 
 def _sums(key: Key, readings: Mapping[str, Any], projection: PersonsProjection) -> Sums:
