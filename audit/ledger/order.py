@@ -20,7 +20,7 @@ So a search reads little beyond the close that it finds.
 """
 
 CLOSES_AT_ONCE = 16
-"""Most closes that one search finds."""
+"""Most closes that one search for several finds."""
 
 
 class Close(NamedTuple):
@@ -49,7 +49,7 @@ cross join lateral (select min(seq) as seq from log.event
                     where stream_id = l.stream_id and seq between l.first_seq and l.last_seq
                       and {is_of_type("envelope", "session.closed")}) e
 where e.seq is not null
-order by l.log_index limit {CLOSES_AT_ONCE}
+order by l.log_index limit
 """
 
 # The same on a cluster, which joins no tables of its coordinator with those of its workers: two queries. The second
@@ -69,7 +69,7 @@ join unnest(%(indexes)b::bigint[], %(streams)b::bigint[], %(firsts)b::bigint[]) 
   on b.stream_id = l.stream_id and b.first_seq = l.first_seq
 join log.event e on e.stream_id = b.stream_id and e.seq between b.first_seq and b.last_seq
 where b.stream_id = any (%(streams)b::bigint[]) and {is_of_type("e.envelope", "session.closed")}
-group by l.log_index, b.stream_id order by l.log_index limit {CLOSES_AT_ONCE}
+group by l.log_index, b.stream_id order by l.log_index limit
 """
 
 
@@ -79,19 +79,19 @@ def next_close(casino_id: int, first_leaf: int) -> tuple[Close | None, int]:
     It awaits it if it was neither fed nor set aside.
     Without a close the latter is the size of the tree.
     """
-    closes, end = next_closes(casino_id, first_leaf)
+    closes, end = next_closes(casino_id, first_leaf, most=1)
     return (closes[0], closes[0].log_index + 1) if closes else (None, end)
 
 
-def next_closes(casino_id: int, first_leaf: int) -> tuple[list[Close], int]:
+def next_closes(casino_id: int, first_leaf: int, most: int = CLOSES_AT_ONCE) -> tuple[list[Close], int]:
     """Return the first closes, as ``next_close`` has the first, each of another session, and the leaf after the last.
 
-    Without any the latter is the size of the tree.
+    ``most`` are found: each takes reading events. Without any the latter is the size of the tree.
     """
     [(size,)] = binary_copy.execute("select coalesce(max(log_index) + 1, 0) from log.leaf", ())
     first, leaves = first_leaf, FIRST_LEAVES
     while first < size:
-        rows = _first_closes(first, min(size, first + leaves), casino_id)
+        rows = _first_closes(first, min(size, first + leaves), casino_id, most)
         if rows:
             closes: dict[int, Close] = {}
             for row in rows:
@@ -101,12 +101,12 @@ def next_closes(casino_id: int, first_leaf: int) -> tuple[list[Close], int]:
     return [], max(first_leaf, size)
 
 
-def _first_closes(first: int, end: int, casino_id: int) -> list[tuple[Any, ...]]:
-    """Return the rows of ``_CLOSES`` of the leaves from ``first`` to before ``end``."""
+def _first_closes(first: int, end: int, casino_id: int, most: int) -> list[tuple[Any, ...]]:
+    """Return the first rows of ``_CLOSES`` of the leaves from ``first`` to before ``end``."""
     if not cluster.is_distributed():
-        return binary_copy.execute(_CLOSES, (first, end, casino_id))
+        return binary_copy.execute(f"{_CLOSES} {most}", (first, end, casino_id))
     leaves = binary_copy.execute(_LEAVES_NOT_FED, (first, end, casino_id))
     if not leaves:
         return []
     indexes, streams, firsts = map(list, zip(*leaves, strict=True))
-    return binary_copy.execute(_CLOSES_OF_NODES, {"indexes": indexes, "streams": streams, "firsts": firsts})
+    return binary_copy.execute(f"{_CLOSES_OF_NODES} {most}", {"indexes": indexes, "streams": streams, "firsts": firsts})

@@ -148,9 +148,10 @@ def test_a_search_looks_little_beyond_the_close_that_it_finds(
     ends: list[int] = []
     first_closes = order._first_closes
 
-    def noting(first: int, end: int, casino_id: int) -> list[tuple[Any, ...]]:
+    def noting(first: int, end: int, casino_id: int, most: int) -> list[tuple[Any, ...]]:
         ends.append(end)
-        return first_closes(first, end, casino_id)
+        assert most == 1, "it would read the events of further sessions"
+        return first_closes(first, end, casino_id, most)
 
     monkeypatch.setattr(order, "_first_closes", noting)
     for leaf in range(closes(casino)[-1].log_index + 1):
