@@ -52,7 +52,7 @@ class CountedSession(Struct, frozen=True):
 
 
 class _Seen(NamedTuple):
-    """What a session showed of its croupiers: who closed the table, who dealt, in order, and what they paid."""
+    """The croupiers of a session: the closer of its table, its dealers in order, and the payouts."""
 
     closer: str
     dealt: tuple[str, ...]
