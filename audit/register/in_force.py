@@ -18,7 +18,6 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from audit.event_store import binary_copy
 from audit.models import Finding, LoggedStream, RegisterEntry
 from audit.register.readings import FAMILIES, KINDS, STILL_PLAYED_BY, TAKEN, as_json
 
@@ -76,8 +75,12 @@ def deciding(where: Place, entries: Iterable[RegisterEntry]) -> dict[str, Regist
 
 def entries_of(stream: LoggedStream, version: int | None = None) -> dict[str, RegisterEntry]:
     """Return which entry decides each reading of a stream, in a version of the register, None for the newest."""
-    entries = approved(stream.casino_id, through=version).filter(Q(table=None) | Q(table=stream.table_id))
-    return deciding(Place.of(stream), entries.select_related("proposed_by", "decided_by"))
+    return deciding(Place.of(stream), _entries_at(stream, version).select_related("proposed_by", "decided_by"))
+
+
+def _entries_at(stream: LoggedStream, version: int | None = None) -> QuerySet[RegisterEntry]:
+    """Return the approved entries of the casino and of the table of a stream, in the order of their approval."""
+    return approved(stream.casino_id, through=version).filter(Q(table=None) | Q(table=stream.table_id))
 
 
 def readings_of(stream_id: int, version: int | None) -> Mapping[str, Any] | None:
@@ -85,30 +88,21 @@ def readings_of(stream_id: int, version: int | None) -> Mapping[str, Any] | None
 
     ``version`` None is that of a run that knows no register: None, the session's own parameters decide.
     """
-    return None if version is None else _readings_at(stream_id, version)
+    if version is None:
+        return None
+    if version == 0:
+        return NOTHING
+    return _readings_at(stream_id, version)
 
 
 def newest_readings(stream_id: int) -> Mapping[str, Any]:
     """Return the readings of a stream, as the engine takes them, in the newest version of the register."""
-    return _readings_at(stream_id, None)
+    return _readings_at(stream_id)
 
 
-_ENTRIES_AT = """
-select s.casino_id, s.table_id, coalesce(s.ruleset, ''), s.gaming_day,
-       e.reading, e.table_id, e.ruleset, e.value, e.first_day, e.last_day
-from log.stream s join audit_registerentry e on e.casino_id = s.casino_id
-where s.stream_id = %b::bigint and e.version <= coalesce(%b::bigint, e.version)
-  and (e.table_id is null or e.table_id = s.table_id)
-order by e.version
-"""
-
-
-def _readings_at(stream_id: int, version: int | None) -> Mapping[str, Any]:
-    """Return what ``entries_of`` says to the engine; each step and each close asks that, in one statement."""
-    rows = binary_copy.execute(_ENTRIES_AT, (stream_id, version)) if version != 0 else []
-    names = ("reading", "table_id", "ruleset", "value", "first_day", "last_day")
-    entries = [RegisterEntry(**dict(zip(names, row[4:], strict=True))) for row in rows if row[4] in KINDS]
-    return engine_readings(deciding(Place(*rows[0][:4]), entries)) if entries else NOTHING
+def _readings_at(stream_id: int, version: int | None = None) -> Mapping[str, Any]:
+    stream = LoggedStream.objects.get(pk=stream_id)
+    return engine_readings(deciding(Place.of(stream), _entries_at(stream, version)))
 
 
 def engine_readings(decided: Mapping[str, RegisterEntry]) -> Mapping[str, Any]:
