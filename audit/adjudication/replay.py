@@ -40,6 +40,7 @@ from audit.models import (
     AdjudicationRun,
     LoggedStream,
     RunCause,
+    Verdict,
     WhatIf,
 )
 from audit.models.runs import CURRENT
@@ -92,7 +93,7 @@ _NEWEST_REGISTER = RawSQL(
 
 _APPROVED = RawSQL(
     "array(select d.seq from audit_correctiondecision d where d.stream_id = audit_adjudication.stream_id"
-    " and d.verdict = 'countersigned' and d.number = 2 order by d.seq)",
+    f" and d.verdict = '{Verdict.COUNTERSIGNED.value}' and d.number = 2 order by d.seq)",
     (),
     ArrayField(BigIntegerField()),
 )

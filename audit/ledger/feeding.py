@@ -306,7 +306,8 @@ def _hold_processes(casino: Casino, ledger: Ledger, seen: list[Fed]) -> dict[str
 def _keep(casino: Casino, ledger: Ledger, held: dict[str, LedgerProcess], day: date) -> dict[str, LedgerProcess]:
     """Store every process that was fed, and its level where its year begins, and return the rows by name."""
     begun = {name: _begun(casino, process, day) for name, process in ledger.processes.items() if name not in held}
-    for name in LedgerProcess.objects.filter(casino=casino, name__in=begun).values_list("name", flat=True):
+    earlier = LedgerProcess.objects.filter(casino=casino, name__in=begun).order_by()  # not by casino: that is a join
+    for name in earlier.values_list("name", flat=True):
         begun[name].generation += 1
     rows, levels = held | begun, []
     for name, process in ledger.processes.items():

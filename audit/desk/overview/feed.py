@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from html import escape
 
 from django.utils import timezone
 from django.utils.safestring import SafeString, mark_safe
@@ -15,6 +14,7 @@ from audit import monitoring
 from audit.charts.spark import draw_spark
 from audit.desk.addresses import page_of_stream
 from audit.desk.icons import icon
+from audit.desk.parts import markup
 from audit.models import Casino
 from audit.presentation import duration, ruleset_label
 
@@ -37,12 +37,12 @@ class Feed:
     @property
     def link(self) -> SafeString:
         """Return the feed as HTML. Written without a template: the state of the record has one for each table."""
-        game = f"<small>{escape(self.game)}</small>" if self.game else ""
-        casino = f'<span class="s of-casino">{escape(self.casino)}</span>' if self.casino else ""
+        game = f"<small>{markup(self.game)}</small>" if self.game else ""
+        casino = f'<span class="s of-casino">{markup(self.casino)}</span>' if self.casino else ""
         mark = f"{icon('silent', is_small=True)} " if self.kind == "silent" else ""
         return mark_safe(
-            f'<a class="{self.kind}" href="{self.address}"><span class="n1">{escape(self.table)}{game}</span>'
-            f'{self.drawing}{casino}<span class="s">{mark}{escape(self.words)}</span></a>'
+            f'<a class="{self.kind}" href="{self.address}"><span class="n1">{markup(self.table)}{game}</span>'
+            f'{self.drawing}{casino}<span class="s">{mark}{markup(self.words)}</span></a>'
         )
 
 

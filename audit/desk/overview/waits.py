@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
-from html import escape
 from itertools import pairwise
 from types import MappingProxyType
 from typing import Any
@@ -108,19 +107,19 @@ class Incident:
     @property
     def as_row(self) -> SafeString:
         """Return the row of the table behind the chart. Written without a template, as there are ``DOTS`` of them."""
-        money = f"{escape(self.stake.amount)} {parts.who(self.stake)}"
+        money = f"{parts.markup(self.stake.amount)} {parts.who(self.stake)}"
         return mark_safe(f"<tr><td>{self._link('')}</td><td>{money}</td><td>{parts.due_ring(self.left)}</td></tr>")
 
     @property
     def as_item(self) -> SafeString:
         """Return the item of a list, with its priority."""
         money = parts.who(self.stake, with_amount=True) if self.stake.amount else ""
-        about, due = escape(self.about), parts.due_ring(self.left)
+        about, due = parts.markup(self.about), parts.due_ring(self.left)
         start = parts.priority_bars(self.finding) + self._link(' class="t1"')
         return mark_safe(f'<li>{start}{money}<span class="m">{about}</span>{due}</li>\n')
 
     def _link(self, attributes: str) -> str:
-        return f'<a{attributes} href="{page_of("finding", self.finding.pk)}">{escape(self.title)}</a>'
+        return f'<a{attributes} href="{page_of("finding", self.finding.pk)}">{parts.markup(self.title)}</a>'
 
 
 def losses(
