@@ -17,6 +17,7 @@ likewise.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Collection, Iterable
 from typing import Protocol
 
@@ -97,7 +98,7 @@ class Comparisons:
     __slots__ = ("_woken_by", "others", "state")
 
     def __init__(self, state: Folded) -> None:
-        self.state = state
+        self.state: Folded = weakref.proxy(state)  # it has these: a circle is freed only by the garbage collector
         self.others: dict[int, Folded] = {}
         self._woken_by: dict[str, set[int]] = {}  # a wager -> the comparisons that an event about it wakes
         for key, difference in state.table.differences.items():

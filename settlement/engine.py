@@ -83,6 +83,7 @@ class State:
     """
 
     __slots__ = (
+        "__weakref__",
         "_approved",
         "_compares",
         "_comparisons",

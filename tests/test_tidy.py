@@ -45,6 +45,7 @@ ALLOWED = {
     "settlement",
     "types",
     "typing",
+    "weakref",  # what a state has knows the state, and does not keep it
 }
 KNOWS_HTTP = ("audit/api/", "audit/desk/", "audit/templatetags/", "casino/", "client/", "benchmarks/")
 HTTP = ("django.http", "django.shortcuts", "rest_framework")

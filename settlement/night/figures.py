@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
+from functools import partial
 from operator import attrgetter
 from typing import Any, Self
 
@@ -173,22 +174,15 @@ class Sums:
         of_both.add(line, won)
         if len(self.wins) <= WINS_NOTED:
             self.wins.append((when(wager), won))
-        error = won - line.adjudicated.total - line.unadjudicated
+        error = line.payout_error
         if error:
             self.errors.append((line, wager))
-        if line.undecided or line.imprisoned:
+        in_play = line.undecided + line.imprisoned
+        if in_play:
             assert wager is not None, "only a stake is in play"
+            at, zeros, value = wager.placed_by, line.zeros, line.present_value
             self.standing.append(
-                UndecidedStake(
-                    line.wager,
-                    line.bet,
-                    line.status,
-                    wager.placed_by,
-                    line.undecided + line.imprisoned,
-                    line.zeros,
-                    line.refund,
-                    line.present_value,
-                )
+                UndecidedStake(line.wager, line.bet, line.status, at, in_play, zeros, line.refund, value)
             )
         return error
 
@@ -222,15 +216,7 @@ class SessionProjection:
         self._recorder.dice_set, self._recorder.placed_at = memory.dice_set, memory.placed_at
         self._duty = memory.duty
         self._retired: dict[str, Wager] = {}
-        on: dict[type[Envelope], list[Callable[[Any], None]]] = {}
-        for noters in self._noters(follows_luck=follows_luck):
-            for kind, note in noters.items():
-                on.setdefault(kind, []).append(note)
-        self.interceptors: dict[type[Envelope], Callable[[Any, Fold], object]]
-        self.interceptors = {kind: self._noting(*each) for kind, each in on.items()}
-        if follows_luck:
-            self.interceptors |= dict.fromkeys(VOIDS, lambda event, fold: self._recorder.void(self.state, event, fold))
-            self.interceptors |= dict.fromkeys((kind for kind in TYPES.values() if kind.is_result), self._draw)
+        self._follows_luck = follows_luck
 
     @classmethod
     def along(cls, state: State, memory: Memory | None = None) -> Self:
@@ -262,6 +248,21 @@ class SessionProjection:
     @staticmethod
     def new_notes() -> Notes:
         return Notes()
+
+    @property
+    def interceptors(self) -> dict[type[Envelope], Callable[[Any, Fold], object]]:
+        """What ``state.feed_all`` needs so that everything is noted.
+
+        Made anew each time: one that is kept holds what it notes for in a circle, until the garbage collector comes.
+        """
+        noters = self._noters(follows_luck=self._follows_luck)
+        kinds = {kind for each in noters for kind in each}
+        interceptors: dict[type[Envelope], Callable[[Any, Fold], object]]
+        interceptors = {kind: self._noting(*[each[kind] for each in noters if kind in each]) for kind in kinds}
+        if self._follows_luck:
+            interceptors |= dict.fromkeys(VOIDS, partial(self._recorder.void, self.state))
+            interceptors |= dict.fromkeys((kind for kind in TYPES.values() if kind.is_result), self._draw)
+        return interceptors
 
     @property
     def memory(self) -> Memory:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import weakref
 from collections import defaultdict
 from datetime import date
 from fractions import Fraction
@@ -113,6 +115,23 @@ def test_a_projection_that_goes_along_with_a_state_has_what_it_has_alone(ruleset
     assert encode_figures(along.figures()) == encode_figures(alone.figures())
     assert encode(along.money()) == encode(alone.money())
     assert encode_observations(along.evidence) == encode_observations(alone.evidence)
+
+
+@pytest.mark.parametrize("ruleset", RULESET_NAMES)
+def test_nothing_of_a_session_is_left_to_the_garbage_collector(ruleset: str) -> None:
+    events = night(ruleset, 7, *IRREGULARITIES, coups=30)
+    gc.disable()
+    try:
+        state = State(changes_in(events), {})
+        along = PersonsProjection.along(state)
+        state.feed_all(events, along.interceptors)
+        along.hold()
+        assert along.figures().events == len(events)
+        held = weakref.ref(state), weakref.ref(along)
+        del state, along
+        assert [each() for each in held] == [None, None]
+    finally:
+        gc.enable()
 
 
 @pytest.mark.parametrize("ruleset", RULESET_NAMES)
