@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
-from functools import cache
+from functools import cache, reduce
 from math import lcm
-from operator import mul
+from operator import add, mul
 from typing import Any, NamedTuple
 
 from settlement import registries
@@ -70,8 +70,10 @@ class Outlook:
         self.changes = changes
         self.scale = scale
         self.lowest, self.highest = min(changes), max(changes)
-        self.squares = sum(map(mul, ways, map(mul, changes, changes)))
-        self.per = sum(ways) * scale * scale
+        draws = sum(ways)
+        weighted = changes if draws == len(ways) else map(mul, ways, changes)
+        self.squares = sum(map(mul, weighted, changes))
+        self.per = draws * scale * scale
 
 
 def outlook_of(changes: Iterable[Fraction], ways: Sequence[int]) -> Outlook:
@@ -88,11 +90,15 @@ def together(stakes: Sequence[Outlook], ways: Sequence[int]) -> Outlook:
     if len(stakes) < 2:
         return stakes[0] if stakes else Outlook([0] * len(ways), ways, 1)
     scale = lcm(*[ahead.scale for ahead in stakes])
-    scaled = [
+    scaled: list[Iterable[int]] = [
         ahead.changes if ahead.scale == scale else map((scale // ahead.scale).__mul__, ahead.changes)
         for ahead in stakes
     ]
-    return Outlook(list(map(sum, zip(*scaled, strict=True))), ways, scale)
+    return Outlook(list(reduce(_added, scaled)), ways, scale)
+
+
+def _added(one: Iterable[int], other: Iterable[int]) -> Iterable[int]:
+    return map(add, one, other)
 
 
 class Chances:
