@@ -164,7 +164,7 @@ def _by_analogy(article: Article, ruleset: str) -> tuple[Covered, ...]:
         for each in _governed(other, ruleset)
         for reading in each.readings
     }
-    cited = [(rule, _labels(rule, ruleset)) for rule in RULES.values() if ruleset in rule.rulesets]
+    cited = [(rule, _labels(rule, ruleset)) for rule in RULES.values() if _cites(rule, ruleset, article)]
     of_another_game = _of_another_game(article)
     entries = []
     for clause, *span in article.spans():
@@ -241,7 +241,7 @@ def _cites(rule: Rule, ruleset: str, article: Article) -> bool:
 
 
 def _unnamed_rules(article: Article, ruleset: str) -> list[Rule]:
-    return [rule for rule in RULES.values() if ruleset in rule.rulesets and rule.name not in article.rules]
+    return [rule for rule in RULES.values() if rule.name not in article.rules and _cites(rule, ruleset, article)]
 
 
 def _unnamed_readings(article: Article, ruleset: str) -> list[Reading]:
