@@ -44,16 +44,15 @@ def find_ahead(table: Table, stream_id: int, events: Sequence[Event]) -> None:
 
     An integrator's own event stands between no two others, and its clock does not count.
     """
-    clocked = [event for event in events if not isinstance(event, ExtensionEvent)]
-    if not clocked:
-        return
-    first, last = clocked[0].seq, clocked[-1].seq
+    first, last = events[0].seq, events[-1].seq
     earliest = read.received_from(stream_id, first, first)
-    if max(map(attrgetter("occurred_at"), clocked)) - earliest[0][1] <= TOLERANCE:  # nearly always
+    if max(map(attrgetter("occurred_at"), events)) - earliest[0][1] <= TOLERANCE:  # nearly always
         return
     receipts = _Receipts(read.received_from(stream_id, first, last))
     was_ahead: bool | None = None
-    for event in clocked:
+    for event in events:
+        if isinstance(event, ExtensionEvent):
+            continue
         is_ahead = receipts.is_ahead(event)
         if is_ahead and was_ahead is None:
             was_ahead = _was_ahead_before(stream_id, event.seq)

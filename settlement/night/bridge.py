@@ -156,6 +156,8 @@ class WagerLine(Struct, frozen=True, kw_only=True, gc=False):
 
     @property
     def payout_error(self) -> int:
+        if self.recorded is self.adjudicated:  # as nearly always
+            return 0
         return self.recorded.total - self.adjudicated.total - self.unadjudicated
 
 
@@ -266,10 +268,8 @@ class LineSum:
         if line.undecided or line.imprisoned:
             self.undecided += line.undecided
             self.imprisoned += line.imprisoned
-        theoretical = line.theoretical
-        self.theoretical.add(theoretical.numerator, theoretical.denominator)
-        if line.carried:
-            self.carried.add(line.carried.numerator, line.carried.denominator)
+            self.carried.add(*line.carried.as_integer_ratio())
+        self.theoretical.add(*line.theoretical.as_integer_ratio())
         lost, halves, commissions, winnings = line.adjudicated
         own = self.adjudicated
         self.adjudicated = (own[0] + lost, own[1] + halves, own[2] + commissions, own[3] + winnings)

@@ -9,8 +9,9 @@ A *shared coup* is a throw or a spin that decided a stake of each of the two on 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from functools import cache
+from functools import cache, partial
 from itertools import combinations
 from types import MappingProxyType
 from typing import TypeAlias
@@ -83,26 +84,31 @@ class Coups:
 
     def __init__(self, ruleset: str | None) -> None:
         self._side_of = two_sided(ruleset)
-        self._by_coup: dict[int, dict[str, dict[Chance, Sides]]] = {}
+        self._by_coup: defaultdict[int, defaultdict[str, dict[Chance, Sides]]]
+        self._by_coup = defaultdict(partial(defaultdict, dict))
 
     def add(self, wager: Wager, player: str) -> None:
         """Count a wager of ``player`` as it stands at the end, if a throw or a spin decided it."""
         side = self._side_of.get(wager.bet)
         if side is None or player == NOBODY or not wager.decided_by:
             return
-        chances = self._by_coup.setdefault(wager.decided_by, {}).setdefault(player, {})
-        sides = chances.get((side[0], wager.number))
+        chances = self._by_coup[wager.decided_by][player]
+        chance = side[0], wager.number
+        sides = chances.get(chance)
         if sides is None:
-            sides = chances[side[0], wager.number] = Sides([0, 0], 0, "")
+            sides = chances[chance] = Sides([0, 0], wager.placed_by, wager.id)
+        else:
+            sides.placed_by, sides.wager = max((sides.placed_by, sides.wager), (wager.placed_by, wager.id))
         sides.amounts[side[1]] += wager.standing
-        sides.placed_by, sides.wager = max((sides.placed_by, sides.wager), (wager.placed_by, wager.id))
 
     def pairs(self) -> list[Pair]:
         """Return every two players who shared a coup, in order of their ids."""
         pairs: dict[tuple[str, str], Pair] = {}
         for _seq, coup in sorted(self._by_coup.items()):
             for first, second in combinations(sorted(coup), 2):
-                pair = pairs.setdefault((first, second), Pair(first, second))
+                pair = pairs.get((first, second))
+                if pair is None:
+                    pair = pairs[first, second] = Pair(first, second)
                 pair.shared += 1
                 facing = opposed(coup[first], coup[second])
                 if facing is not None:
@@ -120,7 +126,8 @@ def opposed(one: Mapping[Chance, Sides], other: Mapping[Chance, Sides]) -> tuple
     """
     facing: tuple[Sides, Sides] | None = None
     most = 0
-    for chance in sorted(one.keys() & other.keys(), key=str):
+    common = one.keys() & other.keys()
+    for chance in sorted(common, key=str) if len(common) > 1 else common:
         here, there = one[chance], other[chance]
         low, high = sorted((abs(here.net), abs(there.net)))
         if here.net * there.net < 0 and low * 100 >= high * NEAR_PERCENT and low > most:
