@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import accumulate
+from operator import itemgetter
 
 from settlement.night.bridge import WagerLine
 from settlement.state import Wager
@@ -24,4 +25,4 @@ def recorded_win(line: WagerLine, wager: Wager | None) -> tuple[int, int]:
 
 def won_so_far(wins: Iterable[tuple[int, int]]) -> list[int]:
     """Return the sums so far of ``wins``, which are as ``recorded_win`` gives them, in the order of the events."""
-    return list(accumulate(amount for _seq, amount in sorted(wins, key=lambda win: win[0])))
+    return list(accumulate(amount for _seq, amount in sorted(wins, key=itemgetter(0))))
