@@ -16,6 +16,9 @@ _UNREADABLE = r"(^|[^\\])(\\\\)*\\u(0000|d[89a-f])"
 r"""In a body: an escape of the character 0 or of a surrogate, with no backslash before it that is meant itself."""
 
 
+_ESCAPES_NOTHING = r"position('\' in {}::text) = 0"
+"""One character, which PostgreSQL finds in a fifth of the time of two."""
+
 _search_unreadable = re.compile(_UNREADABLE.encode(), re.IGNORECASE).search
 
 
@@ -33,8 +36,8 @@ def readable(body: str) -> str:
 
 
 def is_readable(body: str) -> str:
-    r"""Return the SQL of whether a ``json`` expression can be read. Few bodies have ``\u``, so few are searched."""
-    return rf"(position('\u' in {body}::text) = 0 or {body}::text !~* '{_UNREADABLE}')"
+    r"""Return the SQL of whether a ``json`` expression can be read. Few bodies have a ``\``, so few are searched."""
+    return rf"({_ESCAPES_NOTHING.format(body)} or {body}::text !~* '{_UNREADABLE}')"
 
 
 def is_of_type(body: str, kind: str) -> str:
@@ -42,7 +45,7 @@ def is_of_type(body: str, kind: str) -> str:
 
     Only a body that has the name of the type, or an escape that may spell it, is parsed.
     """
-    may_be = rf"(position('{kind}' in {body}::text) > 0 or position('\u' in {body}::text) > 0)"
+    may_be = f"(position('{kind}' in {body}::text) > 0 or not {_ESCAPES_NOTHING.format(body)})"
     return f"({may_be} and {readable(body)} ->> 'type' = '{kind}')"
 
 

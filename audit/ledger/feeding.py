@@ -27,6 +27,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from audit.adjudication.stream_reader import gc_paused
+from audit.event_store import binary_copy
 from audit.ledger import evenings, nights, order, set_aside
 from audit.ledger.expected import stated_of
 from audit.ledger.questions import ask
@@ -240,7 +241,7 @@ def _feed(
     held = _hold_processes(casino, ledger, seen)
     cursor.number += 1
     row.number, row.year = cursor.number, ledger.year
-    row.save(force_insert=True)
+    binary_copy.insert(row)
     before = {name: process.draws for name, process in ledger.processes.items()}
     questions = ledger.feed(seen, session=row.stream.name if row.stream is not None else row.gaming_day.isoformat())
     rows = _keep(casino, ledger, held, row.gaming_day)

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from django.db import connection, transaction
-from django.db.models import Model
+from django.db import transaction
 
 from audit.adjudication import noted, replay, results, stream_reader
 from audit.charts.win_line import thinned
@@ -87,23 +86,10 @@ def _keep(key: Key, readings: Mapping[str, Any], projection: PersonsProjection, 
         win_line=_win_line(projection),
     )
     with transaction.atomic():
-        _store(row)
+        binary_copy.insert(row, unless_stored=True)
         keep_money(key, money)
         keep_evidence(key, evidence)
     return row
-
-
-def _store(row: Model) -> None:
-    """Store what is kept of a stream, unless it is stored: for one key it is always the same.
-
-    In binary: Django would write each byte as two characters into the statement, which PostgreSQL then parses.
-    """
-    fields = [field for field in row._meta.concrete_fields if not field.primary_key]
-    columns, values = ", ".join(str(field.column) for field in fields), ", ".join(["%b"] * len(fields))
-    binary_copy.execute(
-        f"insert into {row._meta.db_table} ({columns}) values ({values}) on conflict do nothing returning 1",
-        tuple(field.get_db_prep_save(field.pre_save(row, add=True), connection) for field in fields),
-    )
 
 
 def _sums(key: Key, readings: Mapping[str, Any], projection: PersonsProjection) -> Sums:
@@ -236,7 +222,7 @@ def stored_money(key: Key) -> StreamMoney | None:
 
 def keep_money(key: Key, money: StreamMoney) -> StreamMoney:
     """Store the money of a stream, unless it is stored, and return it."""
-    _store(StoredMoney(**key, money=stream_money.encode(money)))
+    binary_copy.insert(StoredMoney(**key, money=stream_money.encode(money)), unless_stored=True)
     return money
 
 
@@ -261,7 +247,7 @@ def evidence_of(stream_id: int, last_seq: int) -> bytes:
 def keep_evidence(key: Key, evidence: Observations) -> bytes:
     """Store what a session gives the ledger, unless it is stored, and return it."""
     encoded = observations.encode(evidence)
-    _store(StreamEvidence(**key, observations=encoded))
+    binary_copy.insert(StreamEvidence(**key, observations=encoded), unless_stored=True)
     return encoded
 
 
