@@ -357,10 +357,10 @@ class LinearBets(NamedTuple):
         return 0
 
     def settle(self, wealth: Sequence[int], _memory: list[int], seen: Sequence[Change]) -> list[int]:
-        if self.sign > 0:
-            gains = [(amount, -lowest) for amount, lowest, _highest in seen if lowest < 0]
+        if self.sign > 0:  # a draw that changed nothing, as many a throw, changes no wealth
+            gains = [(amount, -lowest) for amount, lowest, _highest in seen if amount and lowest < 0]
         else:
-            gains = [(-amount, highest) for amount, _lowest, highest in seen if highest > 0]
+            gains = [(-amount, highest) for amount, _lowest, highest in seen if amount and highest > 0]
         after = []
         for wealth_, halvings in zip(wealth, self.halvings, strict=True):
             for gain, worst in gains:

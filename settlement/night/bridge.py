@@ -56,7 +56,7 @@ from msgspec import Struct
 
 from settlement.accounts import NO_ACCOUNT, is_his_to_take
 from settlement.night.chances import Readings, chances_of
-from settlement.night.value import commission_due, luck_carried, present_value, theoretical_win
+from settlement.night.value import NOT_DECIDED, commission_due, luck_carried, present_value, theoretical_win
 from settlement.state import Session, Wager
 from settlement.sums import Sum
 
@@ -169,7 +169,9 @@ def wager_line(session: Session, wager: Wager, debt: int | None = None) -> Wager
     decided = 0
     undecided = imprisoned = refunded = 0
     carried = present = NOTHING
-    if wager.undecided:
+    if wager.status not in NOT_DECIDED:
+        decided = wager.standing
+    elif wager.undecided:
         if wager.status == "open":
             undecided = wager.standing
         else:
@@ -177,8 +179,6 @@ def wager_line(session: Session, wager: Wager, debt: int | None = None) -> Wager
             chances = chances_of(session.ruleset)
             refunded = int(chances.refund(Readings.of(session), wager.standing, wager.zeros))
         carried, present = luck_carried(session, wager), present_value(session, wager)
-    elif wager.status not in ("void", "withdrawn", "out_of_scope"):
-        decided = wager.standing
     adjudicated = _by_the_rules(wager, commission_due(session, wager))
     recorded = _as_recorded(session, wager, adjudicated, debt)
     return WagerLine(
