@@ -357,6 +357,13 @@ def test_pass_and_dont_are_one_coup_when_the_dice_decide_them() -> None:
     assert (pair.shared, pair.opposing, pair.amount) == (1, 1, 1000), "6 and 8 are two chances"
 
 
+def test_the_evidence_of_an_opposing_coup_is_the_last_stake_of_each_player() -> None:
+    stakes = (("p1", "rouge", 500), ("p2", "noir", 1000), ("p1", "rouge", 500))
+    (pair,) = money_of(roulette(1, *stakes)).pairs
+    assert (pair.opposing, pair.amount) == (1, 1000)
+    assert (pair.first_seq, pair.last_seq, pair.wager) == (3, 4, "w0.1")
+
+
 def test_coups_add_up_over_sessions_and_three_players_are_three_questions() -> None:
     stakes = (("p1", "rouge", 1000), ("p2", "noir", 1000), ("p3", "noir", 1000))
     day = day_of(roulette(40, *stakes), roulette(40, *stakes, stream="R2"))
