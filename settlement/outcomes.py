@@ -15,13 +15,10 @@ from collections.abc import Iterable, Sequence
 from msgspec import Struct
 
 from settlement.finding import Outcome
-from settlement.state import Table, Wager
+from settlement.state import GAINS_NOTHING, Table, Wager
 
 NOT_PLACED = "unknown"
 """In place of a status: in that reading there is no such wager."""
-
-GAINS_NOTHING = frozenset(("open", "awaiting_decision", "imprisoned", "void", "withdrawn", "out_of_scope"))
-"""The statuses of a wager by which nobody has won or lost anything."""
 
 
 class Effect(Struct, frozen=True, gc=False):

@@ -39,6 +39,9 @@ S = TypeVar("S", bound=Struct)
 UNDECIDED = ("open", "awaiting_decision", "imprisoned")
 """The statuses of a wager that is still in play."""
 
+GAINS_NOTHING = frozenset((*UNDECIDED, "void", "withdrawn", "out_of_scope"))
+"""The statuses of a wager by which nobody has won or lost anything: no draw has decided its stake."""
+
 
 def _assigned_by_slot(struct: type[S]) -> type[S]:
     """Let the fields of ``struct`` be assigned as those of any class with slots, in a third of the time.

@@ -132,6 +132,8 @@ def _under(article: Article, ruleset: str) -> tuple[Covered, ...]:
 @cache
 def _governed(article: Article, ruleset: str) -> tuple[Covered, ...]:
     """Return the clauses of a text that governs ``ruleset``."""
+    unnamed = [(rule.name, _labels(rule, ruleset)) for rule in _unnamed_rules(article, ruleset)]
+    open_readings = _unnamed_readings(article, ruleset)
     return tuple(
         _entry(
             article,
@@ -139,13 +141,9 @@ def _governed(article: Article, ruleset: str) -> tuple[Covered, ...]:
             ruleset,
             obligation=clause.obligation,
             rules=[rule for rule in dict.fromkeys(clause.rules) if _cites(RULES[rule], ruleset, article)]
-            + [
-                rule.name
-                for rule in _unnamed_rules(article, ruleset)
-                if clause.obligation and _quotes(article, _labels(rule, ruleset), span)
-            ],
+            + [name for name, labels in unnamed if clause.obligation and _quotes(article, labels, span)],
             readings=[each for each in dict.fromkeys(clause.readings) if ruleset in READINGS[each].rulesets]
-            + [each.name for each in _unnamed_readings(article, ruleset) if _quotes(article, each.leaves_open, span)],
+            + [each.name for each in open_readings if _quotes(article, each.leaves_open, span)],
             bets=[bet for bet in clause.bets if bet in RULESETS[ruleset].kinds],
             why=clause.why,
             says=clause.says,

@@ -56,8 +56,8 @@ from msgspec import Struct
 
 from settlement.accounts import NO_ACCOUNT, is_his_to_take
 from settlement.night.chances import Readings, chances_of
-from settlement.night.value import NOT_DECIDED, commission_due, luck_carried, present_value, theoretical_win
-from settlement.state import Session, Wager
+from settlement.night.value import commission_due, luck_carried, present_value, theoretical_win
+from settlement.state import GAINS_NOTHING, Session, Wager
 from settlement.sums import Sum
 
 NOTHING = Fraction(0)
@@ -169,7 +169,7 @@ def wager_line(session: Session, wager: Wager, debt: int | None = None) -> Wager
     decided = 0
     undecided = imprisoned = refunded = 0
     carried = present = NOTHING
-    if wager.status not in NOT_DECIDED:
+    if wager.status not in GAINS_NOTHING:
         decided = wager.standing
     elif wager.undecided:
         if wager.status == "open":

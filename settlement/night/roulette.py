@@ -125,7 +125,7 @@ class RouletteChances(Chances):
     """The mathematics of both roulettes."""
 
     def charged(self, session: Session, wager: Wager) -> Fraction:
-        prisons = _times_in_prison(wager) if wager.zeros else 0
+        prisons = _times_in_prison(wager)
         return _charged_at_roulette(
             Readings.of(session), wager.bet, wager.pockets, wager.which, wager.standing, prisons
         )

@@ -26,10 +26,7 @@ from fractions import Fraction
 
 from settlement.money import five_per_cent
 from settlement.night.chances import chances_of
-from settlement.state import UNDECIDED, Session, Wager
-
-NOT_DECIDED = frozenset({*UNDECIDED, "void", "withdrawn", "out_of_scope"})
-"""The statuses of a wager whose stake no draw has decided."""
+from settlement.state import GAINS_NOTHING, Session, Wager
 
 # What a wager was charged
 
@@ -56,7 +53,7 @@ def theoretical_win(session: Session, wager: Wager, commission: int | None = Non
     """
     if commission is None:
         commission = commission_due(session, wager)
-    if wager.status in NOT_DECIDED:
+    if wager.status in GAINS_NOTHING:
         return Fraction(commission)
     charged = chances_of(session.ruleset).charged(session, wager)
     return charged + commission if commission else charged

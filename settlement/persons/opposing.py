@@ -126,8 +126,7 @@ def opposed(one: Mapping[Chance, Sides], other: Mapping[Chance, Sides]) -> tuple
     """
     facing: tuple[Sides, Sides] | None = None
     most = 0
-    common = one.keys() & other.keys()
-    for chance in sorted(common, key=str) if len(common) > 1 else common:
+    for chance in sorted(one.keys() & other.keys(), key=str):
         here, there = one[chance], other[chance]
         low, high = sorted((abs(here.net), abs(there.net)))
         if here.net * there.net < 0 and low * 100 >= high * NEAR_PERCENT and low > most:
