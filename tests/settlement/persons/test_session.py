@@ -15,7 +15,7 @@ import pytest
 from audit.simulation import IRREGULARITIES, RULESET_NAMES, play
 from settlement import State, decode, save_wagers
 from settlement.corrections import changes_in
-from settlement.eprocess.observations import Observations
+from settlement.eprocess.observations import Observations, Recorder
 from settlement.eprocess.observations import encode as encode_observations
 from settlement.events import BuyInRecorded, Event, PayoutMade, WagerPlaced
 from settlement.night.figures import SessionProjection
@@ -115,6 +115,15 @@ def test_a_projection_that_goes_along_with_a_state_has_what_it_has_alone(ruleset
     assert encode_figures(along.figures()) == encode_figures(alone.figures())
     assert encode(along.money()) == encode(alone.money())
     assert encode_observations(along.evidence) == encode_observations(alone.evidence)
+
+
+def test_a_projection_notes_the_calls_that_voided_a_coup_as_a_recorder_does() -> None:
+    events = night("fr-craps", 7, coups=200)
+    state, recorder = State(changes_in(events), {}), Recorder()
+    state.feed_all(events, recorder.interceptors(state))
+    noted = read(events).evidence
+    assert noted.void_calls
+    assert (noted.void_calls, noted.voided) == (recorder.observations.void_calls, recorder.observations.voided)
 
 
 @pytest.mark.parametrize("ruleset", RULESET_NAMES)
